@@ -1,1 +1,1 @@
-"""Facts of D0 from files and databases: `init from "orders.csv" into Owner(order, user)`."""
+"""Read facts of D0 from files and databases: `init from "orders.csv" into Owner(order, user)`."""

@@ -1,10 +1,9 @@
-"""Tables in databases, through SQLAlchemy.
+"""Read tables of databases through SQLAlchemy.
 
-One decision: nothing that could tell a password is ever said. A URL that holds one is refused where it is
-written, one from the environment is called by the name of its variable, and what a driver says has both cut
-out. Reading is all that is done: SQLite is opened so that it cannot write, PostgreSQL in a transaction that
-may not, and no transaction is ever committed. `import sqlalchemy` takes long: this module is imported when a
-database is read.
+One decision: no message can reveal a password. A URL with a password is refused in a deployment; one from the
+environment is referred to by the name of its variable; both are removed from the driver's messages. Access is
+read-only: SQLite is opened so that it cannot write, PostgreSQL in a read-only transaction, and no transaction
+is ever committed. `import sqlalchemy` is slow, so this module is imported only when a database is read.
 """
 
 from __future__ import annotations
@@ -25,11 +24,14 @@ from stead_sym.data.tables import BATCH, Batch, Table, positions
 from stead_sym.errors import InputError, Span
 
 _SECRET = ("pass", "pwd", "secret", "token", "key")
-"""What the names of a URL's options hold that are not for others to see."""
+"""Substrings of the names of URL options whose values are secret."""
 
 
 def database_table(source: Database, folder: Path, span: Span | None) -> Table:
-    """The table or the query's rows; a SQLite file is relative to the folder. Raises `InputError`."""
+    """Return the table, or the rows of the query; the path of a SQLite file is relative to the folder.
+
+    Raises `InputError`.
+    """
     if source.url is not None:
         words, name = source.url, "the database's URL"
     else:
@@ -68,6 +70,7 @@ class _Rows:
     span: Span | None
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
+        """Yield the rows with these columns; see `Table.batches`."""
         try:
             engine = self._engine()
         except NoSuchModuleError:
@@ -120,7 +123,7 @@ class _Rows:
 
     def _statement(self, connection: sa.Connection, columns: Sequence[Column], table: str) -> sa.Executable:
         if self.source.query is not None:
-            return sa.text(self.source.query.replace(":", "\\:"))  # no colon is a parameter's
+            return sa.text(self.source.query.replace(":", "\\:"))  # literal colons
         schema, _, name = (self.source.table or "").rpartition(".")
         try:
             there = [
@@ -130,7 +133,7 @@ class _Rows:
             raise InputError(
                 f"{self.name} has no table {self.source.table}; name one of its", self.span
             ) from None
-        positions(columns, there, table)  # SQLite takes a quoted name that is no column for a text
+        positions(columns, there, table)  # SQLite reads a quoted name that is no column as text
         asked: list[sa.ColumnElement[Any]] = [sa.column(column.name) for column in columns] or [sa.literal(1)]
         return sa.select(*asked).select_from(sa.table(name, schema=schema or None))
 
@@ -144,8 +147,10 @@ class _Rows:
 
 
 def _read_only(uri: str) -> sqlite3.Connection:
-    """A connection that writes no file: another database that is attached, as `vacuum into` does too, would
-    be made where there is none."""
+    """Return a connection that writes no file.
+
+    ATTACH is denied, because attaching a database that does not exist creates it, as `vacuum into` does.
+    """
     connection = sqlite3.connect(uri, uri=True)
     connection.set_authorizer(
         lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK

@@ -1,6 +1,6 @@
-"""Tables in files: CSV, plain or compressed, and Parquet.
+"""Read tables of files: CSV, plain or compressed, and Parquet.
 
-One decision: rows are numbered as an editor shows them, in a CSV file by the line on which a row starts.
+One decision: a row of a CSV file is numbered by the line on which it starts, as an editor shows it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Rows: TypeAlias = list[list[str]]
 
 
 def file_table(path: Path, span: Span | None) -> Table:
-    """The table in a file, of the kind that its name ends with. Raises `InputError`."""
+    """Return the table in a file; the suffix of the name decides the format. Raises `InputError`."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = suffixes[-1:] == [".gz"]
     kind = "".join(suffixes[-2:-1] if compressed else suffixes[-1:])
@@ -46,7 +46,7 @@ def file_table(path: Path, span: Span | None) -> Table:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[None]:
-    """Errors of the system as one line."""
+    """Convert errors of the system and of decompression to `InputError`."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -54,7 +54,7 @@ def _opened(path: Path) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"{path}: cannot be read ({why}); give the path of a table") from None
-    except (ValueError, OverflowError) as error:  # OverflowError: a date that Python's calendar has not
+    except (ValueError, OverflowError) as error:  # OverflowError: a date outside Python's calendar
         raise InputError(f"{path}: cannot be read ({error}); mend the file") from None
 
 
@@ -65,6 +65,7 @@ class _Csv:
     compressed: bool
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
+        """Yield the rows with these columns; see `Table.batches`."""
         with _opened(self.path), self._open() as binary:
             lines = csv.reader(self._text(binary), delimiter=self.delimiter, strict=True)
             header = next(self._parsed(lines), None)
@@ -83,7 +84,7 @@ class _Csv:
         return gzip.open(self.path, "rb") if self.compressed else open(self.path, "rb")
 
     def _text(self, binary: Iterable[bytes]) -> Iterator[str]:
-        """The lines, decoded one by one so that the one which is no text is known."""
+        """Yield the lines, decoded one by one so that an error has the number of its line."""
         for number, line in enumerate(binary, 1):
             try:
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -117,7 +118,7 @@ class _Csv:
 
 
 def _placing(path: Path, listed: _Rows, start: int) -> Callable[[int], str]:
-    """Where a row of the batch stands; empty lines are no rows."""
+    """Return a function from a row's number in the batch to its location; empty lines are no rows."""
 
     def place(number: int) -> str:
         of_row = [k for k, row in enumerate(listed) if row]
@@ -127,8 +128,10 @@ def _placing(path: Path, listed: _Rows, start: int) -> Callable[[int], str]:
 
 
 def _line(listed: _Rows, number: int, start: int) -> int:
-    """The line on which a row starts: those before it take one line, and one more for each break in a
-    cell."""
+    """Return the line on which a row starts.
+
+    Each earlier row takes one line, and one more for each line break in a cell.
+    """
     return start + number + sum(cell.count("\n") for row in listed[:number] for cell in row)
 
 
@@ -137,6 +140,7 @@ class _Parquet:
     path: Path
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
+        """Yield the rows with these columns; see `Table.batches`."""
         try:
             from pyarrow import ArrowException
             from pyarrow.parquet import ParquetFile
@@ -145,7 +149,7 @@ class _Parquet:
                 f"{self.path}: reading Parquet needs the library pyarrow, which is not installed;"
                 f" {install('data')}"
             ) from None
-        with _opened(self.path):  # an error of pyarrow may be one of Python's too: it is caught first
+        with _opened(self.path):  # some errors of pyarrow derive from Python's, so they are caught first
             try:
                 yield from self._read(ParquetFile(self.path), columns)
             except ArrowException as error:

@@ -1,7 +1,7 @@
-"""From the rows of tables to facts of D0, checked as those of a file are.
+"""Convert the rows of tables to facts of D0, with the checks that facts of a deployment get.
 
-One decision: a column is turned into values by a dictionary that is filled as new cells come, so that each
-different cell is looked at once, and rows are put together without looking at them.
+One decision: a column is converted by a dictionary that is filled on demand. Each distinct cell is checked
+once, and rows are assembled without further checks.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from stead_sym.support.collecting import seldom_collecting
 
 @dataclass(slots=True)
 class Known:
-    """What is known of D0 while it is read: the constants with their sorts, the facts, and for relations with
-    a key the fact that has it."""
+    """The part of D0 read so far: constants with their sorts, facts, and the fact of each key."""
 
     schema: Schema
     constants: dict[Value, str]
     facts: set[Fact] = field(default_factory=set)
     keyed: dict[tuple[str, object], Fact] = field(default_factory=dict)
     texts: dict[Value, str] = field(default_factory=dict)
-    """The texts of the values that are spelled otherwise than their cells."""
+    """The cell's text of each value that is spelled differently from its cell."""
 
     def value(self, cell: object, sort: Sort, optional: bool) -> Value | None:
-        """The value that a cell stands for; None where it is empty and may be. Raises `Unusable`."""
+        """Return the value that a cell denotes; None if the cell is empty and optional. Raises `Unusable`."""
         text = text_of(cell)
         if not text:
             if optional:
@@ -59,7 +58,7 @@ class Known:
 
 
 class _Values(dict[object, Value | None]):
-    """From the cells of a column to values."""
+    """A map from the cells of a column to values, filled on demand."""
 
     def __init__(self, known: Known, sort: Sort, *, optional: bool) -> None:
         super().__init__()
@@ -75,15 +74,15 @@ class _Values(dict[object, Value | None]):
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes the facts of one relation out of batches."""
+    """A converter from batches to the facts of one relation."""
 
     into: Into
-    columns: tuple[int | None, ...]  # of each argument, None for a constant
+    columns: tuple[int | None, ...]  # the column's position for each argument, None for a constant
     values: tuple[_Values, ...]
     key: Callable[[tuple[Value, ...]], object] | None
 
     def tuples(self, batch: Batch) -> list[tuple[Value, ...]]:
-        """The tuple of each row; one in which a cell is empty that may be holds None. Raises `Unusable`."""
+        """Return the tuple of each row, with None for an empty optional cell. Raises `Unusable`."""
         listed = [self._named(k, batch) for k in range(len(self.columns))]
         return list(zip(*listed, strict=True)) if listed else [()] * batch.rows
 
@@ -97,10 +96,11 @@ class _Maker:
 
 
 def read_facts_from(item: FactsFrom, known: Known, folder: Path) -> Loaded:
-    """Add the facts of an item to those that are known. Paths are relative to the folder.
+    """Add the facts of an item to the known ones; paths are relative to the folder.
 
-    Raises `InputError` with the row: for a cell that is no value of its sort, a file that cannot be read, two
-    facts with one key; and at the item `DeclarationError` for what the schema or the table has not.
+    Raises `InputError` with the row for a cell that is no value of its sort, a file that cannot be read, or
+    two facts with one key. Raises `DeclarationError` at the item for a relation or sort that the schema
+    lacks, or a column that the table lacks.
     """
     table = _table(item, folder)
     columns = item.columns
@@ -113,7 +113,7 @@ def read_facts_from(item: FactsFrom, known: Known, folder: Path) -> Loaded:
             for maker in makers:
                 try:
                     made = maker.tuples(batch)
-                except (Unusable, TypeError):  # TypeError: a cell that cannot be looked up, such as a list
+                except (Unusable, TypeError):  # TypeError: an unhashable cell, such as a list
                     raise _wrong(maker, columns, batch) from None
                 _add(maker, made, batch, known)
     return Loaded(item, rows, len(known.facts) - before)
@@ -133,7 +133,10 @@ def _maker(
     known: Known,
     shared: dict[tuple[str | None, str, bool], _Values],
 ) -> _Maker:
-    """``shared`` has the values of each column for each sort, which several facts of a row may hold."""
+    """Return the converter for one fact of each row.
+
+    ``shared`` has the values of each column for each sort; several facts of a row may use the same ones.
+    """
     sorts = Names(known.schema).signature(into.relation, into.span)
     if len(sorts) != len(into.arguments):
         raise DeclarationError(
@@ -183,7 +186,7 @@ def _add(maker: _Maker, made: list[tuple[Value, ...]], batch: Batch, known: Know
 
 
 def _wrong(maker: _Maker, columns: Sequence[Column], batch: Batch) -> InputError:
-    """What to say of the first row of the batch that has a cell which is no value."""
+    """Return the error of the first row in the batch with a cell that is no value."""
     for number in range(batch.rows):
         for values, place in zip(maker.values, maker.columns, strict=True):
             if place is None:

@@ -1,7 +1,7 @@
-"""What an `init from …` item says: where rows come from, and which facts a row becomes.
+"""The syntax of an `init from …` item: the source of the rows, and the facts that a row becomes.
 
-One decision: a name in an argument's place is always a column, and a constant stands in single quotes, as in
-SQL, so that a misspelt column can never pass for a new constant.
+One decision: a name as an argument is always a column, and a constant is in single quotes, as in SQL. A
+misspelt column can therefore never be read as a new constant.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from stead_sym.relational.schema import escaped
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A table in a file, its columns named in the first line or by the format. The path is relative to the
-    folder of the deployment."""
+    """A table in a file, whose columns are named in the first line or by the format.
+
+    The path is relative to the folder of the deployment.
+    """
 
     path: str
 
     def __str__(self) -> str:
+        """Return the source as it is written in the language."""
         return f'"{escaped(self.path)}"'
 
 
@@ -29,8 +32,8 @@ class File:
 class Database:
     """A table of a database, or the rows of a query.
 
-    Of ``url`` and ``variable`` one is given: the URL as SQLAlchemy takes it, without a password, or the name
-    of an environment variable that holds it. Of ``table`` and ``query`` one is given as well.
+    Exactly one of ``url`` and ``variable`` is given: the URL as SQLAlchemy takes it, without a password, or
+    the name of an environment variable that holds it. Exactly one of ``table`` and ``query`` is given.
     """
 
     url: str | None = None
@@ -39,6 +42,7 @@ class Database:
     query: str | None = None
 
     def __str__(self) -> str:
+        """Return the source as it is written in the language."""
         where = f"env {self.variable}" if self.url is None else f'"{escaped(self.url)}"'
         word, rows = ("table", self.table) if self.query is None else ("query", self.query)
         return f'{where} {word} "{escaped(rows or "")}"'
@@ -46,23 +50,25 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Column(Located):
-    """The cell of this column. With ``optional``, a row in which it is empty makes no fact."""
+    """The cell of a column; if ``optional``, a row in which the cell is empty yields no fact."""
 
     name: str
     optional: bool = False
 
     def __str__(self) -> str:
+        """Return the column as it is written in the language."""
         name = self.name if is_name(self.name) else f'"{escaped(self.name)}"'
         return f"{name}{'?' * self.optional}"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The same text for every row, as if a column held it."""
+    """A constant text, the same for every row."""
 
     text: str
 
     def __str__(self) -> str:
+        """Return the constant as it is written in the language."""
         doubled = self.text.replace("'", "''")
         return f"'{doubled}'"
 
@@ -72,28 +78,30 @@ Argument: TypeAlias = Column | Given
 
 @dataclass(frozen=True, slots=True)
 class Into(Located):
-    """One fact of each row: the relation, and what stands in its places."""
+    """The pattern of one fact for each row: a relation and its arguments."""
 
     relation: str
     arguments: tuple[Argument, ...]
 
     def __str__(self) -> str:
+        """Return the pattern as it is written in the language."""
         return f"{self.relation}({', '.join(map(str, self.arguments))})"
 
 
 @dataclass(frozen=True, slots=True)
 class FactsFrom(Located):
-    """`init from SOURCE into P(a, b), Q(a)`: the facts of all rows."""
+    """An item `init from SOURCE into P(a, b), Q(a)`: the facts of all rows."""
 
     source: File | Database
     into: tuple[Into, ...]
 
     def __str__(self) -> str:
+        """Return the item as it is written in the language."""
         return f"init from {self.source} into {', '.join(map(str, self.into))}"
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns that are read, each once, in the order in which they are first named."""
+        """The columns that are read, without repetition, in the order of their first occurrences."""
         first: dict[str, Column] = {}
         for into in self.into:
             for argument in into.arguments:
@@ -104,7 +112,7 @@ class FactsFrom(Located):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An item that was read: so many rows became so many facts, each counted once."""
+    """An item that was read, with the number of its rows and of the new facts."""
 
     item: FactsFrom
     rows: int

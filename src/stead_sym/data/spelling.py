@@ -1,10 +1,10 @@
-"""How a value of the data is spelled in the language.
+"""Spell a value of the data as a name of the language.
 
-One decision: every value becomes a *name*, since names are what formulas, runs, prompts, certificates and
-exports hold. A cell that is a name stands as it is. Any other gets the name of its sort in front, `17` in a
-column of orders is `order_17`: numbers identify records in most databases, and the order 17 and the user 17
-are two values. What no name can hold is written out in digits, so that different cells get different names;
-the rare pair that would not is an error (`data.reading`).
+One decision: every value becomes a *name*, since formulas, runs, prompts, certificates and exports hold
+names. A cell that is a name is kept. Any other gets its sort as a prefix: `17` in a column of orders is
+`order_17`. Most databases identify records by numbers, and the order 17 and the user 17 are two values. A
+character that no name can hold is written in digits, so that different cells get different names; a rare
+collision is an error (`data.reading`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from stead_sym.logic.names import WORDS, is_name
 from stead_sym.relational.schema import Schema, Sort, Value
 
 MOST_CHARACTERS = 200
-"""The longest cell that becomes a value: what identifies a record is short."""
+"""The maximum length of a cell that becomes a value; identifiers of records are short."""
 
 _CODE = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*", re.ASCII)
 _OTHER = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
 
 
 class Unusable(Exception):
-    """The cell is no value; ``str`` says why and what to do."""
+    """An error for a cell that is no value; its text gives the reason and the remedy."""
 
 
 def text_of(cell: object) -> str:
-    """The text of a cell, "" where it is empty: numbers without a fraction as whole numbers, true and false,
-    dates and times in ISO 8601. Raises `Unusable`."""
+    """Return the text of a cell, "" if the cell is empty. Raises `Unusable`.
+
+    Numbers without a fraction are written as whole numbers, Booleans as true and false, dates and times in
+    ISO 8601.
+    """
     match cell:
         case None:
             return ""
@@ -45,7 +48,7 @@ def text_of(cell: object) -> str:
             text = _number(Decimal(repr(cell)) if math.isfinite(cell) else None)
         case Decimal():
             text = _number(cell if cell.is_finite() else None)
-        case date() | time():  # a datetime is a date
+        case date() | time():  # datetime is a subclass of date
             text = cell.isoformat()
         case _:
             raise Unusable(f"holds {type(cell).__name__}, which is no value; give texts, numbers or dates")
@@ -57,7 +60,7 @@ def text_of(cell: object) -> str:
 
 
 def _number(number: Decimal | None) -> str:
-    """Equal numbers have one text: 3 for 3.0, 1.5 for 1.50."""
+    """Return the text of a number; equal numbers have equal texts: 3 for 3.0, 1.5 for 1.50."""
     if number is None:
         raise Unusable("holds a number that is not finite; leave it empty")
     if abs(number.adjusted()) > MOST_CHARACTERS:
@@ -68,13 +71,12 @@ def _number(number: Decimal | None) -> str:
 
 
 def spelled(text: str, sort: Sort, schema: Schema) -> Value:
-    """The value of the sort that a cell with this text stands for. Raises `Unusable` where a finite sort
-    lists none.
+    """Return the value of the sort that a cell's text denotes; raise `Unusable` if a finite sort lists none.
 
-    In a finite sort the listed value of that spelling, or of the one below. In another a name stands as it
-    is, unless it is a word of the formulas or a value that a sort lists; all else is `SORT_…`: letters and
-    digits joined by `-` with `_` for each `-`, and otherwise each character but letters, digits and `_` as
-    its number in hexadecimal digits between two `_`.
+    In a finite sort it is the listed value with that spelling, or with the one below. In an infinite sort a
+    name is kept, unless it is a keyword of formulas or a value that some sort lists. Any other text becomes
+    `SORT_…`: if it consists of letters and digits joined by `-`, each `-` becomes `_`; otherwise each
+    character except letters, digits and `_` becomes its code point in hexadecimal between two `_`.
     """
     if text in sort.rank:
         return text

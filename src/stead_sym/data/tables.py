@@ -1,7 +1,7 @@
-"""Tables as the reader of facts sees them: named columns, and rows in batches.
+"""The interface of tables for the reader of facts: named columns, and rows in batches.
 
-One decision: a batch is a list of columns, so that turning cells into values runs over whole columns at once;
-only where a cell is wrong is its row looked for.
+One decision: a batch is a list of columns, so that cells are converted column by column; a row is located
+only if one of its cells is wrong.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from stead_sym.errors import DeclarationError
 from stead_sym.logic.names import nearest
 
 BATCH = 20_000
-"""So many rows are in memory at a time."""
+"""The number of rows in memory at a time."""
 
 Cells: TypeAlias = Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some rows: the cells of each column that was asked for, in that order. ``place`` says where a row
-    stands, from 0 within the batch."""
+    """Some rows, as the cells of each requested column in the requested order.
+
+    ``place`` returns the location of a row, given by its number from 0 in the batch.
+    """
 
     rows: int
     columns: Sequence[Cells]
@@ -31,16 +33,19 @@ class Batch:
 
 
 class Table(Protocol):
-    """Rows under named columns."""
+    """A table with named columns."""
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
-        """The rows, these columns of them. Raises `InputError`: with the row where one cannot be read, and
-        `DeclarationError` at a column that the table has not."""
+        """Yield the rows, restricted to these columns.
+
+        Raises `InputError` with the row that cannot be read, and `DeclarationError` at a column that the
+        table lacks.
+        """
         ...
 
 
 def positions(columns: Sequence[Column], header: Sequence[str], table: str) -> list[int]:
-    """Where the columns stand under a header. Raises `DeclarationError`."""
+    """Return the positions of the columns under a header. Raises `DeclarationError`."""
     found = []
     for column in columns:
         times = header.count(column.name)
@@ -57,6 +62,6 @@ def positions(columns: Sequence[Column], header: Sequence[str], table: str) -> l
 
 
 def _shown(name: str) -> str:
-    """The name of a column, cut where it is long: without a header it may be anything."""
+    """Return the name of a column for a message, truncated if long: without a header it may be any text."""
     cut = name if len(name) <= 40 else f"{name[:39]}…"
     return cut if cut.isprintable() and cut.strip() == cut != "" else repr(cut)

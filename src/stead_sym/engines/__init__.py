@@ -1,4 +1,4 @@
-"""The engines: the protocol of what they answer, explicit search (the oracle), and the symbolic engine."""
+"""Model-checking engines: their protocol, the explicit engine (the oracle), and the symbolic engine."""
 
 import lazy_loader
 

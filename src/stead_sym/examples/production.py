@@ -1,9 +1,8 @@
-"""The refund workflow in production: live rows in SQLite or PostgreSQL, decisions by a verified agent, tools
-that write.
+"""The refund workflow in production: live rows in a database, and decisions by a verified agent.
 
-The decision: what is carried out is what was verified, and nothing else unless that is asked for. No
-transaction is open while the agent decides: a desk is read in one, and the call is made in another, which
-begins by making sure that the desk is as it was.
+Rows are in SQLite or PostgreSQL, and the tools write them. The decision: only verified calls are executed,
+unless others are requested. No transaction is open while the agent decides: a desk is read in one, and the
+call is made in another, which first checks that the desk is unchanged.
 
     stead-sym verify refund --agent hf:DIR --json > report.json
     python -m stead_sym.examples.production --report report.json --cases 100
@@ -59,7 +58,7 @@ QUERIES: Mapping[str, str] = {
     "Approved": f"SELECT task_id, approver {_TASKS} JOIN approval ON task_id = task.id WHERE desk = :desk",
     "RefundIssued": f"SELECT task.id {_TASKS} WHERE desk = :desk AND refunded = 1",
 }
-"""How the relations of the deployment are read from the tables, for one desk."""
+"""The queries that read the relations of the deployment from the tables, for one desk."""
 
 _OF_CASE = "SELECT id FROM task WHERE case_id = :case_id"
 CALLS: Mapping[str, tuple[str, ...]] = {
@@ -78,16 +77,18 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         "DELETE FROM refund_case WHERE id = :case_id",
     ),
 }
-"""What the tools do to the tables, over their parameters and the names of what is new."""
+"""The statements of each tool on the tables, over its parameters and the names of new rows."""
 
 
 class Database:
-    """The tables of all desks, made where they are not there yet. ``words`` is a file for SQLite, `:memory:`
-    for one thread, or the URL of a PostgreSQL database."""
+    """The tables of all desks, created if they do not exist.
+
+    ``words`` is a file for SQLite, `:memory:` for one thread, or the URL of a PostgreSQL database.
+    """
 
     def __init__(self, words: str, connections: int = 5) -> None:
         options = {"check_same_thread": False, "timeout": 60.0}
-        # SQLite lets who waits for another writer sleep; threads of one process can take turns.
+        # In SQLite a waiting writer sleeps; threads of one process can use a lock instead.
         self.turns: Any = threading.Lock()
         if "://" in words:
             url = sa.make_url(words).set(drivername="postgresql+psycopg")
@@ -113,7 +114,7 @@ class Database:
 
 
 def _prepare(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin` says so, and only there
+    connection.isolation_level = None  # only `_begin` starts transactions
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
 
@@ -125,14 +126,14 @@ def _begin(connection: sa.Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One decision of a desk: what was granted, and the call that was made."""
+    """One decision of a desk: the granted calls, and the call that was made."""
 
     granted: Granted
     call: Call
 
 
 class Desk:
-    """A refund desk: one case at a time, as the deployment has it, beside other desks on the same tables."""
+    """A refund desk: one case at a time, as in the deployment; several desks share the tables."""
 
     def __init__(self, database: Database, name: str, dice: random.Random) -> None:
         self._database = database
@@ -144,9 +145,10 @@ class Desk:
             )
 
     def turn(self, agent: VerifiedAgent) -> Turn:
-        """Read the desk, decide, and make one of the calls that are granted; from the start again where
-        somebody else has changed the desk meanwhile. What the agent raises passes through: nothing was
-        done."""
+        """Read the desk, decide, and make one of the granted calls; retry if the desk has changed meanwhile.
+
+        Exceptions of the agent are propagated, with nothing written.
+        """
         while True:
             version, state = self.read(agent)
             granted = agent.decide(state)
@@ -155,7 +157,7 @@ class Desk:
                 return Turn(granted, call)
 
     def read(self, agent: VerifiedAgent) -> tuple[int, Instance]:
-        """The version of the desk, and its rows as an instance of the deployment's schema."""
+        """Return the version of the desk, and its rows as an instance of the deployment's schema."""
         desk = {"desk": self._name}
         with self._database.reading.begin() as connection:
             version = connection.execute(_VERSION, desk).scalar_one()
@@ -167,7 +169,7 @@ class Desk:
         return version, Instance.of(agent.deployment.schema, facts)
 
     def _made(self, agent: VerifiedAgent, call: Call, version: int) -> bool:
-        """Make the call, in one transaction, unless the desk is of another version by now."""
+        """Make the call, in one transaction; return False if the desk's version has changed."""
         params = [param.name for param in agent.deployment.tool(call.tool).params]
         values = {
             **dict(zip(params, call.args, strict=True)),
@@ -188,7 +190,7 @@ class Desk:
         return f"{kind}-{self._dice.getrandbits(64):016x}"
 
     def archived(self) -> tuple[int, int]:
-        """The number of cases that went all the way, and of those that were paid without any approval."""
+        """Return the number of archived cases, and of those that were refunded without any approval."""
         with self._database.reading.begin() as connection:
             row = connection.execute(_ARCHIVED, {"desk": self._name}).one()
         return row[0], row[1]
@@ -205,8 +207,11 @@ _STATEMENTS = {name: [sa.text(one) for one in statements] for name, statements i
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run in production did. ``uncovered`` is what the verification did not cover: where that is
-    refused, the decision that a desk stopped at, and which was not carried out."""
+    """The result of a run in production.
+
+    ``uncovered`` are the decisions outside the verification; if these are refused, the one at which a desk
+    stopped and which was not executed.
+    """
 
     cases: int
     decisions: int
@@ -218,8 +223,10 @@ class Run:
 def operate(
     agent: VerifiedAgent, database: Database, *, cases: int, desks: int = 1, seed: int = 0, patience: int = 50
 ) -> Run:
-    """Work off ``cases`` cases at each of the desks, all of them at once. A desk stops early at a decision
-    that is refused, and where a case takes more than ``patience`` decisions."""
+    """Process ``cases`` cases at each of the desks, in parallel.
+
+    A desk stops early at a refused decision, and if a case takes more than ``patience`` decisions.
+    """
     with ThreadPoolExecutor(desks) as threads:
         work = [
             threads.submit(_work, agent, database, f"desk {number}", cases, seed + number, patience)
@@ -256,6 +263,7 @@ def _work(agent: VerifiedAgent, database: Database, name: str, cases: int, seed:
 
 
 def main() -> int:
+    """Run the command line, and return the exit status."""
     parser = argparse.ArgumentParser(description="Work off refund cases with a verified agent.")
     parser.add_argument("agent", metavar="hf:MODEL", nargs="?", help="default: the decisions of the report")
     parser.add_argument(

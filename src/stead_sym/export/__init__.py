@@ -1,4 +1,4 @@
-"""The restriction, with the agent's choices in it, for other model checkers to read: `docs/export.md`."""
+"""Export the restriction, with the agent's choices in it, to other model checkers: `docs/export.md`."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""Conjunction, disjunction and negation of propositional formulas, simplified as they are made.
+"""Conjunction, disjunction and negation of propositional formulas, simplified on construction.
 
-One decision: a negation goes inside as far as it can, since ¬EX f = AX ¬f and the like hold over all paths as
-over the fair ones; so what is exported reads like what was written, and has few shapes.
+One decision: a negation is pushed inwards as far as possible, since ¬EX f = AX ¬f and the like hold over all
+paths as well as over the fair ones. So an exported formula resembles the written one, and has few forms.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from stead_sym.logic.syntax import (
 
 
 def both(*parts: Formula) -> Formula:
-    """The conjunction, without what is true in it and flat."""
+    """Return the conjunction, flat and without true parts."""
     kept = [part for conjunct in parts for part in conjuncts(conjunct) if part != TRUE]
     return FALSE if FALSE in kept else conjunction(tuple(dict.fromkeys(kept)))
 
 
 def either(*parts: Formula) -> Formula:
-    """The disjunction, without what is false in it and flat."""
+    """Return the disjunction, flat and without false parts."""
     kept: dict[Formula, None] = {}
     for part in parts:
         kept.update(dict.fromkeys(part.parts if isinstance(part, Or) else (part,)))
@@ -42,7 +42,7 @@ def either(*parts: Formula) -> Formula:
 
 
 def negation(formula: Formula) -> Formula:
-    """¬f, with the negation inside as far as it goes."""
+    """Return ¬f, with the negation pushed inwards as far as possible."""
     match formula:
         case Truth(value):
             return Truth(not value)

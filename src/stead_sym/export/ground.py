@@ -1,23 +1,19 @@
-"""From sentences of first-order CTL to sentences of propositional CTL over the nodes of an export.
+"""Translate sentences of first-order CTL to propositional CTL over the nodes of an export.
 
-One decision: a quantifier is a conjunction or disjunction over names wherever names mean something, and a
-*step* of the graph where they do not.
+One decision: a quantifier is a conjunction or disjunction over names if names are persistent, and a *step* of
+the graph if they are not.
 
-Where names mean something
---------------------------
-Within one state every value has a name; under a temporal operator it keeps the name as long as the name is a
-constant, or the domain is literal. Then, with σ the values of the variables so far,
+*Persistent names.* Within one state every value has a name; under a temporal operator it keeps the name if
+the name is a constant, or the domain is literal. Then, with σ the values of the variables so far,
 
     g(exists x. f)σ = ⋁_u active(u) ∧ g(f)σ[x := u],     g(P(t))σ = the proposition `P(σ(t)) holds`.
 
-Where they do not
------------------
-With representatives a value that dies loses its name, and what comes back is another one under any name. Let
+*Other names.* With representatives a value that dies loses its name, and a reborn value may get any name. Let
 x be *held*: its sort has values outside C, and x is free in a temporal operator of f. The nodes of an export
-are then triples (V, D, ν) of a *layer* V (which slots hold values), a state D and what the slots of V hold
-(`layers`). Two kinds of edges lead from them:
+are then triples (V, D, ν) of a *layer* V (the slots that hold values), a state D and the values ν of the
+slots of V (`layers`). There are two kinds of edges:
 
-    moves          (V, D, ν) → (V, D', ν')               where D → D' and ν' is ν after that step;
+    moves          (V, D, ν) → (V, D', ν')               if D → D' and ν' is ν after that step;
     assignments    (V, D, ν) → (V ∪ {x}, D, ν[x := u])   for each u active in D.
 
 No edge leads back to a smaller layer. So a path from a node of layer V that ends in V has been in V all the
@@ -29,12 +25,12 @@ time, and is a run of (D, ν). Write V for the proposition `the layer is V`. The
 and the other operators by duality. By induction over f: (V, D, ν) ⊨ g(f) iff (D, ν) ⊨ f.
 
 *Fairness.* A checker's path quantifiers range over the fair paths of the whole graph. A path changes its
-layer finitely often and the constraints speak of D alone, so a fair path goes on from (V, D, ν) iff a fair
-run goes on from D, and the path may as well stay in V. Hence the equations hold in every node whose state
-starts a fair run, assignments included: they do not leave D. Only such nodes count: a verdict is unknown
-where an initial state starts no fair run, and EX and E[ U ] lead to states that start one.
+layer finitely often and the constraints depend on D alone, so a fair path continues from (V, D, ν) iff a fair
+run continues from D, and the path may stay in V. Hence the equations hold in every node whose state starts a
+fair run, assignments included: they do not leave D. Only such nodes matter: a verdict is unknown if an
+initial state starts no fair run, and EX and E[ U ] lead to states that start one.
 
-The sentences that come out are formulas of `logic.syntax` whose atoms have no arguments; `W` is not among the
+The resulting sentences are formulas of `logic.syntax` whose atoms have no arguments; `W` is not among the
 operators, as `E[f W h] = E[f U h] ∨ EG f` and `A[f W h] = ¬E[¬h U ¬f ∧ ¬h]`.
 """
 
@@ -83,19 +79,19 @@ from stead_sym.logic.syntax import Same as SameRelation
 from stead_sym.relational.schema import Value
 
 Denoted: TypeAlias = Value | Slot
-"""What a variable stands for: a name, or what a slot holds."""
+"""The denotation of a variable: a name, or the value of a slot."""
 
 MAX_PARTS = 200_000
-"""How many subformulas a sentence may have once its quantifiers are written out."""
+"""The maximum number of subformulas of a sentence after its quantifiers are expanded."""
 
 
 @dataclass
 class Grounding:
-    """g for the sentences over one graph.
+    """The translation g for the sentences over one graph.
 
-    ``mortal`` are the sorts whose names mean nothing across steps. ``layers`` are the layers that the
-    sentences speak of, known before any of them is grounded (`held_layers`): with the empty one alone no
-    proposition says which layer it is.
+    ``mortal`` are the sorts whose names are not persistent across steps. ``layers`` are the layers of all
+    sentences, computed before any of them is translated (`held_layers`): if the empty one is the only layer,
+    there are no propositions for layers.
     """
 
     deployment: Deployment
@@ -106,7 +102,7 @@ class Grounding:
     _parts: int = field(default=0, init=False)
 
     def sentence(self, formula: Expanded) -> Formula:
-        """g(f) in the empty layer. Raises `Undecided` where it has more than `MAX_PARTS` parts."""
+        """Return g(f) in the empty layer. Raises `Undecided` if it has more than `MAX_PARTS` parts."""
         self._parts = 0
         ground = self._ground(core(formula), {}, ())
         for _ in subformulas(ground):
@@ -170,7 +166,7 @@ class Grounding:
                 " export it with smaller bounds, or leave it out"
             )
 
-    # First-order clauses
+    # First-order clauses.
 
     def _equal(self, left: Denoted, right: Denoted) -> Formula:
         match left, right:
@@ -190,7 +186,7 @@ class Grounding:
         return self.names.atom(Named(slot, value)) if can_be_held else FALSE
 
     def _atom(self, relation: str, args: Sequence[Term], sigma: Mapping[str, Denoted]) -> Formula:
-        """P(t): one of the facts that the terms may come to."""
+        """Return P(t): the disjunction of the facts that the atom may denote."""
         denoted = [value_of(term, sigma) for term in args]
         return either(
             *(
@@ -206,7 +202,7 @@ class Grounding:
     def _instances(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
     ) -> Iterator[Formula]:
-        """Per value u: it is active and satisfies the body; of `x in s` any declared value does."""
+        """Yield, per value u, that it is active and satisfies the body; for `x in s` per declared value."""
         if binder.declared:
             for u in declared(self.deployment.schema, binder):
                 yield self._ground(body, {**sigma, binder.name: u}, layer)
@@ -222,7 +218,7 @@ class Grounding:
     def _ranging(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted]
     ) -> Iterator[tuple[Formula, Value]]:
-        """The values of a variable of a tally, each with where it ranges over it."""
+        """Yield the values of a variable of a tally, each with the condition that it is in the domain."""
         if binder.declared:
             yield from ((TRUE, u) for u in declared(self.deployment.schema, binder))
         else:
@@ -236,17 +232,17 @@ class Grounding:
         return either(both(condition, then), both(negation(condition), otherwise))
 
     def _at_least(self, number: int, members: Sequence[Formula]) -> Formula:
-        """At least so many of the members hold."""
+        """Return the formula that at least ``number`` of the members hold."""
         if number > len(members):
             return FALSE
         self._count(comb(len(members), number))
-        enough: list[Formula] = [TRUE, *[FALSE] * number]  # enough[k]: k of the members seen so far
+        enough: list[Formula] = [TRUE, *[FALSE] * number]  # enough[k]: at least k of the members so far
         for member in members:
             for k in range(number, 0, -1):
                 enough[k] = either(enough[k], both(member, enough[k - 1]))
         return enough[number]
 
-    # Layers
+    # Layers.
 
     def _assigned(self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer) -> Formula:
         _, above, f = self._above(binder, body, sigma, layer)
@@ -255,7 +251,7 @@ class Grounding:
     def _above(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
     ) -> tuple[Slot, Layer, Formula]:
-        """The slot for the variable, the layer above this one, and the body there."""
+        """Return the slot for the variable, the layer above this one, and the body there."""
         slot = next_slot(layer, binder.sort)
         above = (*layer, slot)
         return slot, above, self._ground(body, {**sigma, binder.name: slot}, above)
@@ -263,13 +259,13 @@ class Grounding:
     def _in(self, layer: Layer) -> Formula:
         return self.names.atom(InLayer(layer)) if self._layered else TRUE
 
-    # The temporal kernel
+    # The temporal kernel.
 
     def _next(self, f: Formula, layer: Layer) -> Formula:
         return Next("E", both(self._in(layer), f))
 
     def _until(self, f: Formula, h: Formula, layer: Layer) -> Formula:
-        goal = both(self._in(layer), h)  # a path that ends in a layer has been in it all the time
+        goal = both(self._in(layer), h)  # a path that ends in a layer has never left it
         return Future("E", goal) if f == TRUE else Until("E", f, goal)
 
     def _globally(self, f: Formula, layer: Layer) -> Formula:
@@ -277,12 +273,12 @@ class Grounding:
 
 
 def held(binder: Binder, body: Formula, mortal: frozenset[str]) -> bool:
-    """Whether the variable holds a value across steps whose name means nothing there."""
+    """Return True if the variable holds a value across steps whose name is not persistent."""
     return binder.sort in mortal and _under_time(binder.name, body)
 
 
 def _under_time(name: str, formula: Formula) -> bool:
-    """Whether the variable is free in a temporal operator of the formula, and free in the formula there."""
+    """Return True if the variable is free in the formula, inside a temporal operator."""
     match formula:
         case Next() | Future() | Globally() | Until():
             return name in free_variables(formula)
@@ -293,7 +289,7 @@ def _under_time(name: str, formula: Formula) -> bool:
 
 
 def held_layers(formulas: Iterable[Expanded], mortal: frozenset[str]) -> frozenset[Layer]:
-    """The layers that the sentences speak of, with the empty one."""
+    """Return the layers of the sentences, including the empty one."""
     found: set[Layer] = {()}
 
     def collect(formula: Formula, layer: Layer) -> None:
@@ -311,16 +307,16 @@ def held_layers(formulas: Iterable[Expanded], mortal: frozenset[str]) -> frozens
 
 
 def next_slot(layer: Layer, sort: str) -> Slot:
-    """The slot for one more value."""
+    """Return the slot for one more value."""
     return Slot(len(layer) + 1, sort)
 
 
 def _may_be(denoted: Sequence[Denoted], args: Sequence[Value]) -> bool:
-    """Whether the fact's values can be what the terms denote."""
+    """Return True if the terms may denote the fact's values."""
     return all(isinstance(d, Slot) or d == u for d, u in zip(denoted, args, strict=True))
 
 
 def _name(denoted: Denoted) -> Value:
-    """The name that a variable of a finite sort stands for."""
+    """Return the name that a variable of a finite sort denotes."""
     assert isinstance(denoted, str), "the values of a finite sort keep their names"
     return denoted

@@ -1,13 +1,13 @@
-"""The nodes of an export and its edges, one by one, for formats that list them.
+"""Enumerate the nodes of an export and its edges, for formats that list them.
 
-A node is a triple (V, D, ν) of `ground`: the layer, the state, and what the slots of V hold. With
-representatives what a slot holds is, as "What an assignment is" in `symbolic.encode.representatives` has it,
-a name, or the class of a dead value: two slots hold the same dead value iff their classes are the same. The
-one decision: moves are computed here from D, D' and ν, by the text of that proof and not by the engine's
-relation.
+A node is a triple (V, D, ν) of `ground`: the layer, the state, and the values of the slots of V. With
+representatives the value of a slot is, as defined in "What an assignment is" in
+`symbolic.encode.representatives`, a name, or the class of a dead value: two slots hold the same dead value
+iff their classes are equal. The one decision: moves are computed here from D, D' and ν, following that proof
+and not the engine's relation.
 
     a name that D' has, or a constant, stays;
-    a name that D' lacks becomes a class, of its own for every name;
+    a name that D' lacks becomes a class, distinct for every name;
     a class stays, or becomes one of the names that D' has and D and C lack: no two the same name.
 """
 
@@ -25,15 +25,17 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True, order=True)
 class Dead:
-    """A value that no fact of the state has, and no constant; ``number`` counts those that slots of one sort
-    hold, in the order of the slots, from 0."""
+    """A value that occurs in no fact of the state and is no constant.
+
+    ``number`` counts those in slots of one sort, in the order of the slots, from 0.
+    """
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node (V, D, ν): the number of D in the graph, the layer, and what its slots hold."""
+    """A node (V, D, ν): the number of D in the graph, the layer, and the values of its slots."""
 
     state: int
     layer: Layer = ()
@@ -42,8 +44,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes that can be reached, the first ``initial`` of them the initial ones; ``edges[i]`` maps the
-    numbers of the nodes after node i to words for a step there."""
+    """The reachable nodes, the first ``initial`` of them the initial ones.
+
+    ``edges[i]`` maps the numbers of the successors of node i to descriptions of a step there.
+    """
 
     nodes: tuple[Node, ...]
     initial: int
@@ -51,16 +55,16 @@ class Nodes:
 
     @property
     def transitions(self) -> int:
-        """The number of pairs of a node and one after it."""
+        """The number of pairs of a node and a successor."""
         return sum(map(len, self.edges))
 
 
 def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer]) -> Nodes:
-    """What can be reached from the initial states in the empty layer."""
+    """Return the nodes that are reachable from the initial states in the empty layer."""
     number = {Node(i): i for i in range(graph.initial)}
     nodes = list(number)
     edges: list[dict[int, str]] = []
-    for node in nodes:  # grows on the way
+    for node in nodes:  # the list grows during the loop
         out: dict[int, str] = {}
         for after, label in _edges(deployment, graph, layers, node):
             if after not in number:
@@ -86,7 +90,7 @@ def _edges(
 def _moved(
     deployment: Deployment, graph: StateGraph, node: Node, after: int
 ) -> Iterator[tuple[Value | Dead, ...]]:
-    """What the slots may hold after a step to another state."""
+    """Yield the possible values of the slots after a step to another state."""
     sorts = [slot.sort for slot in node.layer]
     by_sort = {sort: tuple(_moves(deployment, graph, node, after, sort)) for sort in dict.fromkeys(sorts)}
     for chosen in product(*by_sort.values()):
@@ -97,7 +101,7 @@ def _moved(
 def _moves(
     deployment: Deployment, graph: StateGraph, node: Node, after: int, sort: str
 ) -> Iterator[Mapping[Value | Dead, Value | Dead]]:
-    """What becomes of the values of one sort that the slots hold: each way it can go."""
+    """Yield the possible mappings of the slots' values of one sort by a step."""
     held = dict.fromkeys(
         value for slot, value in zip(node.layer, node.held, strict=True) if slot.sort == sort
     )
@@ -116,7 +120,7 @@ def _moves(
 def _injections(
     dead: Sequence[Dead], drawn: Sequence[Value]
 ) -> Iterator[Mapping[Value | Dead, Value | Dead]]:
-    """The injections of some of the dead values into those drawn."""
+    """Yield the injections of some of the dead values into the drawn ones."""
     if not dead:
         yield {}
         return
@@ -129,7 +133,7 @@ def _injections(
 
 
 def _in_order(sorts: Sequence[str], held: Sequence[Value | Dead]) -> tuple[Value | Dead, ...]:
-    """The dead values of each sort numbered in the order of the slots."""
+    """Return the values, with the dead ones of each sort numbered in the order of the slots."""
     numbers: dict[tuple[str, Dead], Dead] = {}
     counted: dict[str, int] = {}
     ordered: list[Value | Dead] = []

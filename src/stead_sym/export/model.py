@@ -1,7 +1,7 @@
-"""What an export says, before it is written in any format: the graph, the names, the sentences.
+"""The content of an export, independent of the format: the graph, the names, the sentences.
 
-One decision: an export is made from a finished verification, so that the verdicts stand beside the
-specifications, and whoever runs another checker on it sees at once where the two differ.
+One decision: an export is made from a finished verification, so that it includes the verdicts and a user of
+another checker can compare the two at once.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from stead_sym.verification.result import Verification, as_verification
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A specification in an export: its ``identifier`` there, the ``formula`` over the nodes, its atoms
-    without arguments, and our ``answer``, None where it is unknown, in ``words`` too.
+    """A specification in an export.
 
-    ``plain`` is the formula over the states; None where it holds a value whose name means nothing there.
+    It has its ``identifier`` there, the ``formula`` over the nodes, whose atoms have no arguments, and the
+    ``answer`` of the verification, None if it is unknown, also in ``words``.
+
+    ``plain`` is the formula over the states; None if it holds a value whose name is not persistent.
     """
 
     spec: str
@@ -42,10 +44,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Export:
-    """A deployment under its agents as a finite graph, with specifications that need no data.
+    """A deployment under its agents as a finite graph, with propositional specifications.
 
-    ``fair`` are the fairness constraints over the states, their atoms without arguments. ``layers`` are as in
-    `ground`: only the empty one where no specification holds a value whose name means nothing.
+    ``fair`` are the fairness constraints over the states, whose atoms have no arguments. ``layers`` are as in
+    `ground`: only the empty one if no specification holds a value whose name is not persistent.
     """
 
     summary: str
@@ -58,12 +60,11 @@ class Export:
 
     @cached_property
     def nodes(self) -> Nodes:
-        """The nodes that can be reached: the states, where no specification holds a value whose name means
-        nothing."""
+        """The reachable nodes; they are the states if the only layer is the empty one."""
         return all_nodes(self.deployment, self.graph, self.layers)
 
     def says(self, proposition: Proposition, node: Node) -> bool:
-        """Whether the proposition holds in the node."""
+        """Return True if the proposition holds in the node."""
         state, held = self.graph.states[node.state], dict(zip(node.layer, node.held, strict=True))
         match proposition:
             case Holds(fact):
@@ -80,7 +81,7 @@ class Export:
                 assert_never(proposition)
 
     def having(self, active: Active) -> Iterator[Fact]:
-        """The facts that make a value active."""
+        """Yield the facts that make a value active."""
         sorts = {relation.name: relation.sorts for relation in self.deployment.schema.relations}
         wanted = (active.sort, active.value)
         for fact in self.graph.facts:
@@ -88,7 +89,7 @@ class Export:
                 yield fact
 
     def heading(self) -> Iterator[str]:
-        """The lines of a comment that opens an export."""
+        """Yield the lines of the comment at the top of an export."""
         yield plain(self.summary)
         counts = self.graph.initial, len(self.graph.states), self.graph.transitions
         yield "{} initial, {} states, {} transitions".format(*counts)
@@ -97,12 +98,11 @@ class Export:
 
 
 def exported(verification: Verification, max_states: int = MAX_STATES) -> Export:
-    """A verification as a finite graph with propositional specifications, for `to_smv`, `to_storm` and
-    `to_promela` to write.
+    """Return a verification as a finite graph with propositional specifications.
 
-    Raises `InputError` under fairness of actions, `Undecided` where there are more than ``max_states``
-    states, and where a specification gets too
-    long once its quantifiers are written out.
+    `to_smv`, `to_storm` and `to_promela` write it. Raises `InputError` under fairness of actions and if some
+    state has no fair run, `Undecided` if there are more than ``max_states`` states, and if a specification is
+    too long after its quantifiers are expanded.
     """
     deployment = as_verification(verification).deployment
     if verification.engine.hidden is not None:
@@ -143,7 +143,7 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
 
 
 def _named(graph: StateGraph, layers: frozenset[Layer]) -> Names:
-    """Names for all facts, and for what the steps between layers speak of."""
+    """Return names for all facts, and for the propositions about the steps between layers."""
     names = Names()
     slots = sorted({slot for layer in layers for slot in layer})
     for fact in graph.facts:

@@ -1,8 +1,8 @@
-"""What can be said of a node of an export, and the identifiers that other checkers read for it.
+"""The propositions about a node of an export, and their identifiers for other checkers.
 
-One decision: an identifier begins with a word that says what it stands for (`fact_`, `active_`, `held1_`), so
-that however a value is spelled it meets no keyword of any input language; and it is made of ASCII letters,
-digits and underscores. Two things whose spelling comes out alike are told apart by a number.
+One decision: an identifier starts with a word for its kind (`fact_`, `active_`, `held1_`), so that it is no
+keyword of any input language, however a value is spelled. It consists of ASCII letters, digits and
+underscores. Identifiers that would be equal are distinguished by a number.
 """
 
 from __future__ import annotations
@@ -22,70 +22,78 @@ _MAX_NAME_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True, order=True)
 class Slot:
-    """A place for a value that a specification holds while time goes on: the ``depth``-th of the quantifiers
-    around a formula that hold one, from 1, with its sort."""
+    """A slot for a value that a specification holds across steps.
+
+    ``depth`` is its position among the enclosing quantifiers that hold a value, from 1; ``sort`` is its sort.
+    """
 
     depth: int
     sort: str
 
     def __str__(self) -> str:
+        """Return a description of the slot."""
         return f"held{self.depth} ({self.sort})"
 
 
 Layer: TypeAlias = tuple[Slot, ...]
-"""Which slots hold a value."""
+"""The slots that hold a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """The state holds a fact."""
+    """The proposition that the state holds a fact."""
 
     fact: Fact
 
     def __str__(self) -> str:
+        """Return the fact as text."""
         return str(self.fact)
 
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """A value is active: some fact of the state has it."""
+    """The proposition that a value is active: it occurs in some fact of the state."""
 
     sort: str
     value: Value
 
     def __str__(self) -> str:
+        """Return a description of the proposition."""
         return f"{self.value} of {self.sort} is active"
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A slot holds the value that the state calls so, active or a constant."""
+    """The proposition that a slot holds the value with this name, active or a constant."""
 
     slot: Slot
     value: Value
 
     def __str__(self) -> str:
+        """Return a description of the proposition."""
         return f"{self.slot} is {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Two slots hold the same value, dead or alive."""
+    """The proposition that two slots hold the same value, dead or alive."""
 
     left: Slot
     right: Slot
 
     def __str__(self) -> str:
+        """Return a description of the proposition."""
         return f"{self.left} and {self.right} are the same value"
 
 
 @dataclass(frozen=True, slots=True)
 class InLayer:
-    """Exactly these slots hold a value."""
+    """The proposition that exactly these slots hold a value."""
 
     layer: Layer
 
     def __str__(self) -> str:
+        """Return a description of the proposition."""
         return f"what is held: {', '.join(map(str, self.layer)) or 'nothing'}"
 
 
@@ -94,21 +102,21 @@ Proposition: TypeAlias = Holds | Active | Named | Same | InLayer
 
 @dataclass
 class Names:
-    """An injective map from propositions, and whatever else needs one, to identifiers."""
+    """An injective map from propositions, and from other keys, to identifiers."""
 
     _given: dict[object, str] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
 
     def atom(self, proposition: Proposition) -> Atom:
-        """The proposition in a formula: an atom without arguments, its relation the identifier."""
+        """Return the proposition as an atom without arguments, with the identifier as its relation."""
         return Atom(self.of(proposition))
 
     def of(self, proposition: Proposition) -> str:
-        """The identifier of a proposition, the same whenever it is asked for."""
+        """Return the identifier of a proposition, the same in every call."""
         return self.unique(proposition, _spelled(proposition))
 
     def unique(self, key: object, wish: str) -> str:
-        """The identifier of a key: legal, as near to the wish as can be, and no other key's."""
+        """Return the identifier of a key: legal, as close to the wish as possible, and unique."""
         if key not in self._given:
             legal = re.sub(r"[^A-Za-z0-9_]", "_", wish)[:_MAX_NAME_CHARACTERS]
             name, number = legal, 1
@@ -121,7 +129,7 @@ class Names:
 
     @property
     def propositions(self) -> Mapping[str, Proposition]:
-        """The propositions that have been named, by identifier, in the order of their first use."""
+        """The named propositions, by identifier, in the order of their first use."""
         return MappingProxyType({name: key for key, name in self._given.items() if isinstance(key, _KINDS)})
 
 
@@ -145,13 +153,15 @@ def _spelled(proposition: Proposition) -> str:
 
 
 def slot_name(slot: Slot) -> str:
-    """`held1_case`"""
+    """Return an identifier such as `held1_case`."""
     return f"held{slot.depth}_{slot.sort}"
 
 
 def plain(text: str) -> str:
-    """A text as it can stand in a comment of any of the languages: ASCII on one line, without anything that
-    ends a comment or goes on to the next line."""
+    """Return a text that is safe in a comment of any of the languages.
+
+    It is ASCII on one line, without sequences that end a comment or continue the line.
+    """
     shown = text.encode("ascii", "backslashreplace").decode("ascii")
     shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in shown)
     return shown.replace("*/", "* /").rstrip("\\ ")

@@ -1,18 +1,18 @@
-"""An export in Promela, which Spin reads, for the specifications that linear time can say.
+"""Write an export in Promela, the language of Spin, for the specifications that LTL can express.
 
-One decision: a specification is asked exactly or not at all. Spin decides LTL, in which a formula is about
-every run from the initial states. A formula of CTL says the same as the LTL formula without its path
+One decision: a specification is translated exactly or not at all. Spin decides LTL, in which a formula is
+about every run from the initial states. A formula of CTL is equivalent to the LTL formula without its path
 quantifiers if it is of this kind (ACTL-det of Maidl, "The common fragment of CTL and LTL"), p and q being
 without temporal operators:
 
     φ ::= p | φ ∧ φ | p ∨ φ | AG φ | AF p | A[φ U p] | ¬E[p U q]
 
-For at every point of a run p alone decides which part is at stake there, and what has come before on the run
-takes no part in it. That stays so over the fair runs, as a run is fair iff its rest is; the LTL formula is
-then ⋀_k G F c_k → φ. Where there is one initial state a specification whose negation is of this kind is asked
-too: it holds iff Spin finds an error. What is left out, Spin cannot be asked: `askable` says which.
+For at every position of a run p alone decides which part applies there, independently of the past of the run.
+That also holds over the fair runs, as a run is fair iff its suffix is; the LTL formula is then ⋀_k G F c_k →
+φ. If there is a single initial state, a specification whose negation is of this kind is translated too: it
+holds iff Spin finds an error. The others cannot be checked by Spin: `askable` returns those that can.
 
-AX belongs there too; it is left out, since Spin's own reductions are for formulas without X.
+AX belongs to the fragment too; it is omitted, since Spin's reductions are for formulas without X.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ from stead_sym.logic.syntax import (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How Spin is asked a specification: it holds iff none of the ``claims`` has an error, or with
-    ``negated`` iff one of them has."""
+    """The translation of a specification to claims for Spin.
+
+    It holds iff none of the ``claims`` has an error, or with ``negated`` iff one of them has.
+    """
 
     question: Question
     claims: Mapping[str, Formula]
@@ -51,8 +53,11 @@ class Asked:
 
 
 def askable(export: Export) -> tuple[Asked, ...]:
-    """The specifications that Spin can be asked. None of them holds a value whose name means nothing across
-    steps: layers are no linear time."""
+    """Return the specifications that Spin can check.
+
+    None of them holds a value whose name is not persistent across steps: layers cannot be expressed in linear
+    time.
+    """
     asked = (_asked(question, export.graph.initial) for question in export.questions)
     return tuple(found for found in asked if found is not None)
 
@@ -89,8 +94,11 @@ def _is_linear(formula: Formula) -> bool:
 
 
 def _split(formula: Formula) -> Iterator[Formula]:
-    """Formulas that together say the same, for the automaton of a conjunction is as large as all of its
-    parts' together: AG (f ∧ g) = AG f ∧ AG g, p ∨ (f ∧ g) = (p ∨ f) ∧ (p ∨ g)."""
+    """Yield formulas whose conjunction is equivalent, as small as possible.
+
+    AG (f ∧ g) = AG f ∧ AG g, p ∨ (f ∧ g) = (p ∨ f) ∧ (p ∨ g). The automaton of a conjunction is as large as
+    all of its parts' together.
+    """
     match formula:
         case _ if not is_temporal(formula):
             yield formula
@@ -109,11 +117,10 @@ def _split(formula: Formula) -> Iterator[Formula]:
 
 
 def to_promela(export: Export) -> str:
-    """The export as a Promela process, with a claim for every part of the specifications that Spin can be
-    asked.
+    """Return the export as a Promela process, with a claim for every part of the specifications for Spin.
 
-    Where there are several initial states, the first step takes one of them, and ``first`` says that it has
-    just been taken: the claims are about the run from there.
+    If there are several initial states, the first step takes one of them, and ``first`` is true directly
+    after it: the claims are about the run from there.
     """
     return "\n".join(_Writer(export, askable(export)).lines()) + "\n"
 
@@ -153,7 +160,7 @@ class _Writer:
 
     @property
     def _many(self) -> bool:
-        """There are several initial states."""
+        """True if there are several initial states."""
         return self.export.graph.initial > 1
 
     def _declarations(self) -> Iterator[str]:
@@ -177,14 +184,14 @@ class _Writer:
                 yield f"  :: d_step {{ state == {i} -> {leaving}{entering} }} /* {plain(label)} */"
 
     def _entering(self, before: frozenset[str], target: int) -> str:
-        """The state, and the facts and what the claims look at as far as the step changes them."""
+        """Return the assignments of a step: the state, and the changed facts and watched formulas."""
         after = self._true_in(target)
         values = [f"{name} = {_word(name in after)};" for name in sorted(before ^ after)]
         return " ".join([f"state = {target};", *values])
 
     @cache  # noqa: B019 (a writer lives as long as it writes)
     def _true_in(self, state: int) -> frozenset[str]:
-        """The variables that are true in a state."""
+        """Return the variables that are true in a state."""
         facts = self.export.graph.states[state].facts
         true = frozenset(self.export.names.of(Holds(fact)) for fact in facts)
         propositions, node = self.export.names.propositions, Node(state)
@@ -192,7 +199,7 @@ class _Writer:
         return true | {name for formula, name in self.watched.items() if _holds(formula, seen)}
 
     def _watch(self, formula: Formula) -> str:
-        """The variable for a formula without temporal operators."""
+        """Return the variable for a formula without temporal operators."""
         if formula not in self.watched:
             self.watched[formula] = f"watched_{len(self.watched) + 1}"
         return self.watched[formula]
@@ -223,7 +230,7 @@ def _word(value: bool) -> str:
 
 
 def _holds(formula: Formula, true: Set[str]) -> bool:
-    """A formula without temporal operators where these propositions are true."""
+    """Return the value of a formula without temporal operators in which these propositions are true."""
     match formula:
         case Truth(value):
             return value

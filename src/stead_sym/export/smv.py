@@ -1,7 +1,7 @@
-"""An export in SMV, which NuSMV and nuXmv read.
+"""Write an export in SMV, the language of NuSMV and nuXmv.
 
-One decision: a Boolean variable per fact, so that a checker's counterexamples read like ours; what the slots
-for held values do is written as constraints, and the checker builds the nodes itself.
+One decision: there is a Boolean variable per fact, so that a checker's counterexamples resemble ours. The
+behaviour of the slots for held values is written as constraints, from which the checker builds the nodes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FREE, _DEAD = "free", "dead"
 
 
 def to_smv(export: Export) -> str:
-    """The export as an SMV module."""
+    """Return the export as an SMV module."""
     return "\n".join(_Writer(export).lines()) + "\n"
 
 
@@ -110,10 +110,10 @@ class _Writer:
             f"{slot_name(slot)} {'!=' if slot in layer else '='} {_FREE}" for slot in self.slots
         )
 
-    # Edges
+    # Edges.
 
     def _transitions(self) -> Iterator[str]:
-        """The moves, and where something is held the assignments."""
+        """Yield the moves, and the assignments if some layer is not empty."""
         opening, closing = ("  ((", "  )") if self.slots else ("  ", "")
         for i, out in enumerate(self.graph.steps):
             targets = " | ".join(f"next(state_{target})" for target in out)
@@ -138,7 +138,7 @@ class _Writer:
         yield "  ;"
 
     def _keeps(self, slot: Slot) -> str:
-        """What a slot holds after a move: see `layers`."""
+        """Return the constraint on a slot's value after a move: see `layers`."""
         constants = self.export.deployment.constants[slot.sort]
         x = slot_name(slot)
         risen = [f"next({x}) = {_DEAD}"]
@@ -155,7 +155,7 @@ class _Writer:
         return "\n      ".join(["case", *cases]) + "\n    esac"
 
     def _assignment(self, layer: Layer) -> str:
-        """The step into a layer: the last of its slots takes an active value, and nothing else changes."""
+        """Return the step into a layer: the last of its slots takes an active value, the rest stays."""
         new = layer[-1]
         values = [
             f"({self.names.of(Active(new.sort, u))} & next({slot_name(new)}) = {self._value(u)})"
@@ -172,10 +172,10 @@ class _Writer:
             name = self.names.of(Holds(fact))
             yield f"(next({name}) <-> {name})"
 
-    # Names
+    # Names.
 
     def _range(self, slot: Slot) -> tuple[Value, ...]:
-        """What a slot can hold: a value that is active somewhere."""
+        """Return the possible values of a slot: those that are active in some state."""
         return self.graph.active[slot.sort]
 
     def _value(self, value: Value) -> str:
@@ -187,7 +187,7 @@ class _Writer:
 
 
 def expression(formula: Formula) -> str:
-    """A formula over atoms without arguments in SMV."""
+    """Return a formula over atoms without arguments in SMV."""
     match formula:
         case Truth(value):
             return "TRUE" if value else "FALSE"

@@ -1,14 +1,14 @@
-"""An export in the explicit format that Storm reads: transitions, labels, and properties beside them.
+"""Write an export in Storm's explicit format: transitions, labels, and properties.
 
 One decision: the graph is a Markov decision process in which every choice leads to one node with probability
-1. A scheduler of such a process is a path, and no chance is left: the greatest probability of a property of
-paths is 1 where some path has the property, else 0, and the least is 1 where all have it. So the quantifiers
-over paths become
+1. A scheduler of such a process is a path, without randomness: the maximum probability of a property of paths
+is 1 if some path has the property, else 0, and the minimum is 1 if all have it. So the path quantifiers
+become
 
     E ψ = Pmax>=1 [ψ],                    A ψ = Pmin>=1 [ψ],
     E ψ = Pmax>=1 [ψ ∧ ⋀_k G F c_k],      A ψ = ¬E ¬ψ          over fair paths,
 
-for the fairness constraints c_k: all of CTL can be asked, none of it "almost surely".
+for the fairness constraints c_k: all of CTL can be expressed, and never only "almost surely".
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ TRANSITIONS, LABELS, PROPERTIES = "model.tra", "model.lab", "properties.props"
 
 @dataclass(frozen=True, slots=True)
 class Storm:
-    """The texts of three files."""
+    """The texts of the three files."""
 
     transitions: str
     labels: str
     properties: str
 
     def write(self, folder: Folder) -> None:
-        """Write the files into a folder, which is made if it is not there."""
+        """Write the files into a folder, which is created if it does not exist."""
         folder.mkdir(parents=True, exist_ok=True)
         texts = (self.transitions, self.labels, self.properties)
         for name, text in zip((TRANSITIONS, LABELS, PROPERTIES), texts, strict=True):
@@ -42,7 +42,7 @@ class Storm:
 
 
 def to_storm(export: Export) -> Storm:
-    """The export in Storm's explicit format."""
+    """Return the export in Storm's explicit format."""
     transitions, labels, properties = (
         "\n".join(lines) + "\n" for lines in (_transitions(export), _labels(export), _properties(export))
     )
@@ -50,7 +50,7 @@ def to_storm(export: Export) -> Storm:
 
 
 def _transitions(export: Export) -> Iterator[str]:
-    """A line `source choice target 1` per edge."""
+    """Yield a line `source choice target 1` per edge."""
     yield "mdp"
     for i, out in enumerate(export.nodes.edges):
         for choice, target in enumerate(sorted(out)):
@@ -58,7 +58,7 @@ def _transitions(export: Export) -> Iterator[str]:
 
 
 def _labels(export: Export) -> Iterator[str]:
-    """The propositions, and a line with those that hold per node."""
+    """Yield the propositions, and a line per node with those that hold."""
     propositions = export.names.propositions
     yield "#DECLARATION"
     yield " ".join(("init", *propositions))
@@ -82,7 +82,7 @@ def _properties(export: Export) -> Iterator[str]:
 
 
 def property_of(export: Export, formula: Formula) -> str:
-    """A formula over atoms without arguments as a property of the nodes, in the words of Storm."""
+    """Return a formula over atoms without arguments as a property of the nodes, in Storm's syntax."""
     return _state(formula, tuple(f"(G F {_state(constraint, ())})" for constraint in export.fair))
 
 
@@ -114,7 +114,7 @@ def _state(formula: Formula, fair: tuple[str, ...]) -> str:
 
 
 def _quantified(quantifier: Path, path: str, fair: tuple[str, ...]) -> str:
-    """E ψ or A ψ, over the fair paths."""
+    """Return E ψ or A ψ, over the fair paths."""
     match quantifier:
         case "E" if fair:
             return f"(Pmax>=1 [ {' & '.join((f'({path})', *fair))} ])"

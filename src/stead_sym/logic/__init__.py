@@ -1,4 +1,4 @@
-"""Formulas of first-order CTL: syntax, text, sorts, and first-order satisfaction on an instance."""
+"""First-order CTL: syntax, text, sorts, and first-order satisfaction in an instance."""
 
 import lazy_loader
 

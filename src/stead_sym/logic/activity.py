@@ -1,7 +1,7 @@
-"""Which formulas say of a variable, by their shape alone, that its value is active.
+"""A syntactic test that a formula implies that a variable's value is active.
 
-∃x. f ranges over ad(D). Where f has an atom with x that has to hold, no other value satisfies f, and
-ad(D) need not be asked: it can be as large as the database, and f speaks of one record.
+∃x. f ranges over ad(D). If f requires an atom with x to hold, no inactive value satisfies f, and the
+membership in ad(D) need not be tested. ad(D) can be as large as the database even if f is about one record.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from stead_sym.relational.schema import tells_history
 
 
 def implies_active(formula: Core, name: str, *, negated: bool = False) -> bool:
-    """Whether (D, σ) ⊨ f implies σ(x) ∈ ad(D) for the variable x of this name, or ⊨ ¬f with ``negated``, as
-    far as the shape of f shows it; of an atom with a primed symbol σ(x) ∈ ad(D')."""
+    """Return True if (D, σ) ⊨ f syntactically implies σ(x) ∈ ad(D) for the variable x of this name.
+
+    With ``negated`` the premise is (D, σ) ⊨ ¬f. For an atom with a primed symbol the conclusion is σ(x) ∈
+    ad(D'). The test is sound and incomplete.
+    """
     match formula:
         case Truth(value):
-            return value is negated  # what never holds implies everything
+            return value is negated  # an unsatisfiable formula implies everything
         case Atom(relation, args):
             return not negated and Var(name) in args and not tells_history(relation)
         case Not(body):

@@ -1,7 +1,7 @@
-"""Which values a variable can have at all if a formula is to be true, or false, in an instance.
+"""Over-approximate the values of a variable for which a formula can be true, or false, in an instance.
 
-One decision: this only leaves values out, for those who try every value. Whether a formula holds is said by
-`evaluate` alone, and where there are few values nothing is left out.
+One decision: candidates only restrict an enumeration. Whether a formula holds is decided by `evaluate` alone,
+and small sets of values are not restricted.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 Pattern: TypeAlias = tuple[Value | None, ...]
-"""Arguments of which those that are None may be any."""
+"""Arguments of an atom, with None for any value."""
 Matching: TypeAlias = Callable[[Atom, Pattern], Iterable[tuple[Value, ...]] | None]
-"""The tuples of the facts that an atom can be, of those that fit a pattern; None where it is not known."""
+"""A function from an atom and a pattern to the tuples of its facts that match; None if they are unknown."""
 
 MANY = 16
-"""From so many values on it pays to look which are worth trying."""
+"""The minimum number of values for which candidates are computed."""
 
 
 def worth_trying(
@@ -45,8 +45,11 @@ def worth_trying(
     assignment: Mapping[str, Value],
     truth: bool = True,
 ) -> Collection[Value]:
-    """The values that the variable ``name`` takes in turn, without some with which the formula does not have
-    this truth value in the state, whatever variables without a value stand for."""
+    """Return the values with which the formula can have this truth value in the state.
+
+    The values are those of the variable ``name``. A value is left out only if the formula does not have the
+    truth value for any values of the variables that ``assignment`` lacks.
+    """
     if len(values) < MANY:
         return values
     known = {other: value for other, value in assignment.items() if other != name}
@@ -57,7 +60,7 @@ def worth_trying(
 
 
 def facts_of(state: Instance) -> Matching:
-    """The tuples of an instance; primed symbols, and what it has no relation of, are not known."""
+    """Return the matching function of an instance; primed symbols and unknown relations give None."""
 
     def matching(atom: Atom, pattern: Pattern) -> Iterable[tuple[Value, ...]] | None:
         known = not atom.primed and state.schema.has_relation(atom.relation)
@@ -69,8 +72,11 @@ def facts_of(state: Instance) -> Matching:
 def candidates(
     formula: Formula, name: str, matching: Matching, assignment: Mapping[str, Value], truth: bool = True
 ) -> frozenset[Value] | None:
-    """A set with every u for which (D, σ[x ↦ u]) ⊨ f for some values of what other variables σ lacks, where x
-    is ``name``; for ⊭ with ``truth`` False. None for a formula that leaves nothing out."""
+    """Return a superset of the values u with (D, σ[x ↦ u]) ⊨ f; None if f restricts nothing.
+
+    x is the variable ``name``. The variables that σ lacks may have any values. If ``truth`` is False, ⊭
+    replaces ⊨.
+    """
 
     def of(part: Formula, wanted: bool = truth) -> frozenset[Value] | None:
         return candidates(part, name, matching, assignment, wanted)
@@ -108,7 +114,7 @@ def _value(term: Term, assignment: Mapping[str, Value]) -> Value | None:
 
 
 def _all(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
-    """The values that none of the sets leaves out; once there is one at most, that is few enough."""
+    """Return the intersection of the known sets, None if none is known; stop early at one value or none."""
     found: frozenset[Value] | None = None
     for values in sets:
         if values is not None:
@@ -119,7 +125,7 @@ def _all(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
 
 
 def _some(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:
-    """The values that some set does not leave out."""
+    """Return the union of the sets, None if one of them is unknown."""
     union: frozenset[Value] = frozenset()
     for values in sets:
         if values is None:

@@ -1,7 +1,7 @@
-"""Columns by their names: `P(c = t)` for `P(_, t, _)`.
+"""Translate named columns to positions: `P(c = t)` to `P(_, t, _)`.
 
-One decision: names of columns end here, before anything is given a sort, so that nothing that reads resolved
-formulas knows of them. The one statement with them, `set P(k).c = t`, ends in `deployment.expansion`.
+One decision: names of columns are eliminated before sorts are inferred, so resolved formulas have none. The
+one statement with them, `set P(k).c = t`, is translated in `deployment.expansion`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from stead_sym.relational.schema import Relation
 
 
 def by_position(atom: Atom, names: Names) -> Atom:
-    """`P(c = t, …)` as P(t1, …, tq), with `_` in the columns that are not named; any other atom as it is.
-    Raises `DeclarationError` for what is no column of P, or is named twice, and for a definition."""
+    """Return `P(c = t, …)` as P(t1, …, tq), with `_` in the columns that are not named.
+
+    Any other atom is returned unchanged. Raises `DeclarationError` for an unknown column, for one that is
+    named twice, and for a definition.
+    """
     if not atom.columns:
         return atom
-    names.signature(atom.relation, atom.span)  # refuses what is unknown
+    names.signature(atom.relation, atom.span)  # raises if the relation is unknown
     if atom.relation in names.definitions:
         raise DeclarationError(
             f"{atom.relation} is a define, which has no columns; give it its arguments in their order",
@@ -38,7 +41,7 @@ def by_position(atom: Atom, names: Names) -> Atom:
 
 
 def column_named(relation: Relation, column: str, span: Span | None) -> int:
-    """The place of a column, from 0; `DeclarationError` where the relation has none of that name."""
+    """Return the position of a column, from 0; raise `DeclarationError` if there is no such column."""
     if column in relation.columns:
         return relation.columns.index(column)
     known = [name for name in relation.columns if name]
@@ -47,8 +50,10 @@ def column_named(relation: Relation, column: str, span: Span | None) -> int:
 
 
 def left_out(atom: Atom, relation: Relation) -> str | None:
-    """The columns of P that `P(c = t, …)` does not name, as a list; None where there is none, and for other
-    atoms."""
+    """Return the columns of P that `P(c = t, …)` does not name, as a list in text.
+
+    None if there are none, or if the atom has no names of columns.
+    """
     missing = [
         name or f"the one of sort {sort}"
         for name, sort in zip(relation.columns, relation.sorts, strict=False)

@@ -1,8 +1,8 @@
-"""Formulas composed in Python: ``forall("c", AG(atom("Open", "c") >> AF(atom("Closed", "c"))))``.
+"""Compose formulas in Python: ``forall("c", AG(atom("Open", "c") >> AF(atom("Closed", "c"))))``.
 
-One decision: names are strings, told apart as in text. A name becomes a variable when a quantifier is
-put around it, so that a composed formula equals the parsed one: it is raw, like it. What is no name or no
-formula is refused with a `TypeError` where it is put in.
+One decision: names are strings, resolved as in text. A name becomes a variable when a quantifier is applied
+around it, so a composed formula equals the parsed one; both are raw. An argument of the wrong type raises
+`TypeError` at once.
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ from stead_sym.logic.syntax import (
 )
 
 Given: TypeAlias = str | int | Sum | Tally
-"""What is given as a term: a name, an integer, or a term that is composed."""
+"""An argument that denotes a term: a name, an integer, or a composed term."""
 
 
 def atom(relation: str, *args: Given, **columns: Given) -> Atom:
-    """`P(t1, …, tq)`; with a prime at the end of the name, `P'(…)`; by the names of columns `P(c = t, …)`.
-    Raises `TypeError` for arguments of both kinds."""
+    """Return the atom `P(t1, …, tq)`, `P'(…)` if the name ends with a prime, or `P(c = t, …)`.
+
+    Keyword arguments are named columns. Raises `TypeError` for arguments of both kinds.
+    """
     name = _name(relation)
     if columns:
         if args or name.endswith("'"):
@@ -63,157 +65,169 @@ def atom(relation: str, *args: Given, **columns: Given) -> Atom:
 
 
 def equal(left: Given, right: Given) -> Equal:
-    """`t = u`."""
+    """Return `t = u`."""
     return Equal(_term(left), _term(right))
 
 
 def compare(left: Given, ordering: Ordering, right: Given) -> Compare:
-    """`t < u`, `t <= u`, `t > u`, `t >= u`, or with ``"succ"`` `succ(t, u)`, of one ordered sort or of
-    integers."""
+    """Return `t < u`, `t <= u`, `t > u` or `t >= u`, or with ``"succ"`` `succ(t, u)`.
+
+    The terms are of one ordered sort, or integers. Raises `ValueError` for another ordering.
+    """
     if ordering not in get_args(Ordering):
         raise ValueError(f"{ordering!r} compares nothing; there are {', '.join(get_args(Ordering))}")
     return Compare(ordering, _term(left), _term(right))
 
 
 def plus(left: Given, right: Given) -> Sum:
-    """`t + u`."""
+    """Return the term `t + u`."""
     return Sum(_term(left), "+", _term(right))
 
 
 def minus(left: Given, right: Given) -> Sum:
-    """`t - u`."""
+    """Return the term `t - u`."""
     return Sum(_term(left), "-", _term(right))
 
 
 def count(variables: str, body: Formula) -> Tally:
-    """`count x: s, y in t. f`, the list as in text. Raises `ParseError` for another text."""
+    """Return the term `count x: s, y in t. f`; ``variables`` is the list as in text.
+
+    Raises `ParseError` if it is not such a list.
+    """
     return _tally((), variables, body)
 
 
 def total(term: Given, variables: str, body: Formula) -> Tally:
-    """`sum t for x: s, y in t. f`, the list as in text. Raises `ParseError` for another text."""
+    """Return the term `sum t for x: s, y in t. f`; ``variables`` is the list as in text.
+
+    Raises `ParseError` if it is not such a list.
+    """
     return _tally((_term(term),), variables, body)
 
 
 def iff(left: Formula, right: Formula) -> Iff:
-    """`f <-> g`."""
+    """Return `f <-> g`."""
     return Iff(as_formula(left), as_formula(right))
 
 
 def leads_to(left: Formula, right: Formula) -> Derived:
-    """`f ~> g`."""
+    """Return `f ~> g`."""
     return Derived("~>", (as_formula(left), as_formula(right)))
 
 
 def did(tool: str, *args: Given, by: str | None = None) -> Did:
-    """`did w(t1, …, tq)`, with ``by`` `did w(t1, …, tq) by a`."""
+    """Return `did w(t1, …, tq)`, with ``by`` `did w(t1, …, tq) by a`."""
     return Did(_name(tool), tuple(map(_term, args)), None if by is None else _name(by))
 
 
 def once(body: Formula) -> Derived:
-    """`once f`."""
+    """Return `once f`."""
     return Derived("once", (as_formula(body),))
 
 
 def historically(body: Formula) -> Derived:
-    """`historically f`."""
+    """Return `historically f`."""
     return Derived("historically", (as_formula(body),))
 
 
 def previously(body: Formula) -> Previously:
-    """`previously f`."""
+    """Return `previously f`."""
     return Previously(as_formula(body))
 
 
 def since(left: Formula, right: Formula) -> Since:
-    """`f since g`."""
+    """Return `f since g`."""
     return Since(as_formula(left), as_formula(right))
 
 
 def same(relation: str) -> Same:
-    """`same(P)`, for `ensure`."""
+    """Return `same(P)`, for `ensure`."""
     return Same(_name(relation))
 
 
 def empty(relation: str) -> Empty:
-    """`empty(P)`, for `ensure`."""
+    """Return `empty(P)`, for `ensure`."""
     return Empty(_name(relation))
 
 
 def exists(variables: str, body: Formula) -> Formula:
-    """`exists x, y: s. f` or `exists x in s. f`, the list as in text. Raises `ParseError` for another
-    text."""
+    """Return `exists x, y: s. f` or `exists x in s. f`; ``variables`` is the list as in text.
+
+    Raises `ParseError` if it is not such a list.
+    """
     return _quantified(Exists, variables, body)
 
 
 def forall(variables: str, body: Formula) -> Formula:
-    """`forall x, y: s. f` or `forall x in s. f`, the list as in text. Raises `ParseError` for another
-    text."""
+    """Return `forall x, y: s. f` or `forall x in s. f`; ``variables`` is the list as in text.
+
+    Raises `ParseError` if it is not such a list.
+    """
     return _quantified(Forall, variables, body)
 
 
 def atleast(number: int, variable: str, body: Formula) -> Count:
-    """`atleast n x: s. f`."""
+    """Return `atleast n x: s. f`."""
     return _count("atleast", number, variable, body)
 
 
 def atmost(number: int, variable: str, body: Formula) -> Count:
-    """`atmost n x: s. f`."""
+    """Return `atmost n x: s. f`."""
     return _count("atmost", number, variable, body)
 
 
 def exactly(number: int, variable: str, body: Formula) -> Count:
-    """`exactly n x: s. f`."""
+    """Return `exactly n x: s. f`."""
     return _count("exactly", number, variable, body)
 
 
-def AX(body: Formula) -> Next:  # noqa: N802 (the operators keep the names that they have in text)
-    """`AX f`."""
+def AX(body: Formula) -> Next:  # noqa: N802 (the functions have the operators' names)
+    """Return `AX f`."""
     return Next("A", as_formula(body))
 
 
 def EX(body: Formula) -> Next:  # noqa: N802
-    """`EX f`."""
+    """Return `EX f`."""
     return Next("E", as_formula(body))
 
 
 def AF(body: Formula) -> Future:  # noqa: N802
-    """`AF f`."""
+    """Return `AF f`."""
     return Future("A", as_formula(body))
 
 
 def EF(body: Formula) -> Future:  # noqa: N802
-    """`EF f`."""
+    """Return `EF f`."""
     return Future("E", as_formula(body))
 
 
 def AG(body: Formula) -> Globally:  # noqa: N802
-    """`AG f`."""
+    """Return `AG f`."""
     return Globally("A", as_formula(body))
 
 
 def EG(body: Formula) -> Globally:  # noqa: N802
-    """`EG f`."""
+    """Return `EG f`."""
     return Globally("E", as_formula(body))
 
 
 def AU(left: Formula, right: Formula) -> Until:  # noqa: N802
-    """`A[f U g]`."""
+    """Return `A[f U g]`."""
     return Until("A", as_formula(left), as_formula(right))
 
 
 def EU(left: Formula, right: Formula) -> Until:  # noqa: N802
-    """`E[f U g]`."""
+    """Return `E[f U g]`."""
     return Until("E", as_formula(left), as_formula(right))
 
 
 def AW(left: Formula, right: Formula) -> Until:  # noqa: N802
-    """`A[f W g]`."""
+    """Return `A[f W g]`."""
     return Until("A", as_formula(left), as_formula(right), weak=True)
 
 
 def EW(left: Formula, right: Formula) -> Until:  # noqa: N802
-    """`E[f W g]`."""
+    """Return `E[f W g]`."""
     return Until("E", as_formula(left), as_formula(right), weak=True)
 
 
@@ -241,7 +255,7 @@ def _count(comparison: Comparison, number: int, variable: str, body: Formula) ->
 
 
 def as_formula(formula: object) -> Formula:
-    """The formula, if it is one; `TypeError` otherwise."""
+    """Return the argument if it is a formula; raise `TypeError` otherwise."""
     if not isinstance(formula, Formula):
         hint = "; `parse_formula` reads text" if isinstance(formula, str) else "; compose one, such as TRUE"
         raise TypeError(f"{formula!r} is no formula{hint}")
@@ -262,7 +276,7 @@ def _term(given: object) -> Term:
 
 
 def _bound(formula: Formula, name: str) -> Formula:
-    """The formula with ``name`` a variable wherever no inner quantifier binds it."""
+    """Return the formula with the free occurrences of ``name`` as variables."""
 
     def term(t: Term) -> Term:
         return Var(name) if isinstance(t, Name) and t.text == name else t

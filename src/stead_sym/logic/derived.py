@@ -1,8 +1,8 @@
-"""Operators that are defined by others: what each stands for.
+"""Definitions of derived operators by other operators.
 
-One decision: `expand` puts the meaning in the place of such an operator, as it does with the body of a
-definition. Engines, evidence, certificates, exports and findings meet the meaning only, so that an operator
-more is a line here, a word of the grammar, and a function in `logic.compose`.
+One decision: `expand` replaces such an operator by its meaning, as it replaces the use of a definition by its
+body. Engines, evidence, certificates, exports and findings see the meaning only. A new operator needs a line
+here, a token in the grammar, and a function in `logic.compose`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPERATORS: Mapping[str, Callable[[Formula, Formula], Formula]] = MappingProxyTyp
         "~>": lambda f, g: Globally("A", Implies(f, Future("A", g))),
     }
 )
-"""The meaning of each operator by how it is written between its operands."""
+"""The meaning of each binary operator, by its symbol."""
 
 PREFIXES: Mapping[str, Callable[[Formula], Formula]] = MappingProxyType(
     {
@@ -26,11 +26,11 @@ PREFIXES: Mapping[str, Callable[[Formula], Formula]] = MappingProxyType(
         "historically": lambda f: Not(Since(TRUE, Not(f))),
     }
 )
-"""The meaning of each operator by how it is written before its operand."""
+"""The meaning of each unary operator, by its keyword."""
 
 
 def meaning(formula: Derived) -> Formula:
-    """The formula that the outermost operator stands for, at its place in the text."""
+    """Return the formula that the outermost operator abbreviates, with the operator's span."""
     if len(formula.operands) == 1:
         return replace(PREFIXES[formula.operator](*formula.operands), span=formula.span)
     return replace(OPERATORS[formula.operator](*formula.operands), span=formula.span)

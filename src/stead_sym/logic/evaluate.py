@@ -1,9 +1,9 @@
-"""First-order satisfaction on an instance, clause by clause as the paper has it.
+"""First-order satisfaction in an instance, clause by clause as in the paper.
 
-Quantifiers range over the active domain; an atom with an inactive argument is false, since no fact
-holds it; equality compares identifiers, active or not. A term with `+`, `-`, `count` or `sum` denotes an
-integer, whose numeral is its value: the two are one. Of many values a quantifier tries those that can
-decide it (`candidates`).
+Quantifiers range over the active domain; an atom with an inactive argument is false, since no fact holds it;
+equality compares identifiers, active or not. A term with `+`, `-`, `count` or `sum` denotes an integer,
+identified with the value that is its numeral. Over many values a quantifier tries only those that can decide
+it (`candidates`).
 """
 
 from __future__ import annotations
@@ -73,12 +73,11 @@ def holds(
     after: Instance | None = None,
     active: Mapping[str, Set[Value]] | None = None,
 ) -> bool:
-    """Whether (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f when ``after`` gives D'.
+    """Return True if (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f if ``after`` is D'.
 
-    Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``; those of `x in s` over
-    all declared values. Raises `TypeError`
-    for a formula that is not expanded or has a relation that the schema lacks, and `ValueError` for a
-    temporal operator, and for a primed symbol without ``after``.
+    Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``; those of `x in s` range
+    over all declared values. Raises `TypeError` for a formula that is not expanded or has a relation that the
+    schema lacks, and `ValueError` for a temporal operator, and for a primed symbol without ``after``.
     """
     if active is None:
         active = state.active_domain
@@ -95,8 +94,10 @@ def denoted_by(
     after: Instance | None = None,
     active: Mapping[str, Set[Value]] | None = None,
 ) -> Value:
-    """What a term denotes in (D, σ): of one with `+`, `-`, `count` or `sum` the numeral of the integer. The
-    arguments are those of `holds`."""
+    """Return the value that a term denotes in (D, σ); for `+`, `-`, `count` or `sum`, the integer's numeral.
+
+    The arguments are those of `holds`.
+    """
     if not is_compound(term):
         return value_of(term, assignment)
     read = _Reading(state, after, state.active_domain if active is None else active)
@@ -115,7 +116,7 @@ def _holds(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """D, or D ⊕ D', with what quantifiers range over."""
+    """D, or D ⊕ D', with the domains of the quantifiers."""
 
     state: Instance
     after: Instance | None
@@ -124,7 +125,10 @@ class _Reading:
     def range_of(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Value], truth: bool
     ) -> Collection[Value]:
-        """The values of the variable, of many those with which the body can have this truth value."""
+        """Return the values of the variable.
+
+        If they are many, those with which the body cannot have this truth value are left out.
+        """
         values = declared(self.state.schema, binder) if binder.declared else self.active[binder.sort]
         if len(values) < MANY:
             return values
@@ -133,15 +137,16 @@ class _Reading:
     def instances(
         self, formula: Quantified, sigma: Mapping[str, Value], truth: bool
     ) -> Iterator[Mapping[str, Value]]:
-        """σ with each value of the variable with which the body can have this truth value."""
+        """Yield σ with each value of the variable with which the body can have this truth value."""
         binder = formula.binder
         return ({**sigma, binder.name: u} for u in self.range_of(binder, formula.body, sigma, truth))
 
     def value(self, term: Term, sigma: Mapping[str, Value]) -> Value:
+        """Return the value that a term denotes."""
         return str(self.integer(term, sigma)) if is_compound(term) else value_of(term, sigma)
 
     def integer(self, term: Term, sigma: Mapping[str, Value]) -> int:
-        """What a term denotes in ℤ."""
+        """Return the element of ℤ that a term denotes."""
         match term:
             case Sum(left, "+", right):
                 return self.integer(left, sigma) + self.integer(right, sigma)
@@ -153,7 +158,7 @@ class _Reading:
                 return int(value_of(term, sigma))
 
     def total(self, each: Formula, sigma: Mapping[str, Value]) -> int:
-        """The sum, over the values of the variables that satisfy the condition, of the term, or of 1."""
+        """Return the sum of the term, or of 1, over the values that satisfy the condition."""
         if isinstance(each, Each):
             return sum(self.total(each.body, inner) for inner in self.instances(each, sigma, True))
         assert isinstance(each, Weight)
@@ -162,6 +167,8 @@ class _Reading:
         return sum(self.integer(term, sigma) for term in each.of) if each.of else 1
 
     def holds(self, formula: Formula, sigma: Mapping[str, Value]) -> bool:
+        """Return True if (D, σ) ⊨ f."""
+
         def here(f: Formula) -> bool:
             return self.holds(f, sigma)
 
@@ -215,16 +222,16 @@ class _Reading:
 
 
 def declared(schema: Schema, binder: Binder) -> tuple[Value, ...]:
-    """What the variable of `x in s` ranges over: all declared values of the finite sort."""
+    """Return the domain of the variable of `x in s`: all declared values of the finite sort."""
     values = schema.sort(binder.sort).values
     assert values is not None, f"{binder} ranges over a finite sort"
     return values
 
 
 def compares(comparison: Compare, left: Value, right: Value, schema: Schema) -> bool:
-    """Whether the comparison holds between two values of its sort."""
+    """Return True if the comparison holds between two values of its sort."""
     sort = schema.sort(comparison.sort)
-    if sort.is_numeric:  # also of an integer that a step has written although the sort does not have it
+    if sort.is_numeric:  # the value may also be an integer outside the sort that a step has written
         return ORDERINGS[comparison.ordering](int(left), int(right))
     return ORDERINGS[comparison.ordering](sort.rank[left], sort.rank[right])
 
@@ -239,10 +246,10 @@ ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
 
 
 def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
-    """What a term denotes: a constant itself, a variable what is assigned to it.
+    """Return the value that a term denotes: a constant itself, a variable its assigned value.
 
-    Raises `KeyError` for a variable without a value, `TypeError` for a name of a raw formula, and for a sum
-    or a tally, which only a state gives a value (`denoted_by`).
+    Raises `KeyError` for a variable without a value. Raises `TypeError` for a name of a raw formula, and for
+    a sum or a tally, whose value depends on a state (`denoted_by`).
     """
     if isinstance(term, Var):
         return assignment[term.name]
@@ -254,9 +261,9 @@ def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
 
 
 def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:
-    """The fact that an atom says, primed or not.
+    """Return the fact that an atom, primed or not, denotes under an assignment.
 
-    Raises like `value_of`, and `TypeError` where the schema lacks the relation: the formula is about another
+    Raises like `value_of`, and `TypeError` if the schema lacks the relation: the formula is over another
     schema, or is a raw one that uses a definition.
     """
     refuse_unknown(atom.relation, schema)
@@ -264,7 +271,7 @@ def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact
 
 
 def refuse_unknown(relation: str, schema: Schema) -> None:
-    """Raises `TypeError` where the schema lacks the relation."""
+    """Raise `TypeError` if the schema lacks the relation."""
     if not schema.has_relation(relation):
         raise TypeError(f"{relation} is no relation here; if it is a definition, {RESOLVE_FIRST}")
 

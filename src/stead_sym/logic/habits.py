@@ -1,7 +1,7 @@
-"""What is written out of habit from another language, and what this one writes there.
+"""Recognize syntax of other languages, and suggest this language's counterpart.
 
-One decision: this is looked at only where the parser has refused a text. It changes a message, never what is
-in the language; where no habit is recognised, the message lists what could have stood there.
+One decision: this runs only after the parser has rejected a text. It changes a message, never the language.
+If no habit is recognized, the message lists the tokens that were expected.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from stead_sym.logic.derived import OPERATORS
 from stead_sym.logic.names import nearest
 
 _ITEM, _CONNECTIVE = "_DEPLOYMENT", "_AND"
-"""Terminals that stand for their group: where an item could begin, where a formula could go on."""
+"""Terminals that represent their group: the start of an item, the continuation of a formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Habit:
-    """``here`` begins at the place of the error, ``before`` ends there, both on its line. ``wants`` are
-    terminals of which one could have stood there, ``not_wants`` such of which none could; empty: any."""
+    """A habit and its suggestion ``mend``.
+
+    ``here`` matches at the position of the error and ``before`` up to it, both on its line. At least one of
+    the terminals ``wants`` is allowed there, and none of ``not_wants``; an empty set is no condition.
+    """
 
     mend: str
     here: str
@@ -29,6 +32,7 @@ class _Habit:
     not_wants: frozenset[str] = frozenset()
 
     def fits(self, before: str, here: str, allowed: Set[str]) -> bool:
+        """Return True if the habit matches at a position where the terminals ``allowed`` are expected."""
         return (
             re.match(self.here, here) is not None
             and re.search(f"(?:{self.before})$", before) is not None
@@ -203,8 +207,10 @@ _KEYWORDS = {
 
 
 def habit(text: str, place: int, allowed: Set[str]) -> str | None:
-    """What to write in place of what stands at ``place`` of the text, where one of the terminals ``allowed``
-    could have stood; None where nothing is recognised."""
+    """Return the suggestion for the text at ``place``, where ``allowed`` are the expected terminals.
+
+    None if no habit is recognized.
+    """
     begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
     before, here = text[begin:place], text[place : end if end >= 0 else len(text)]
     if (word := re.match(r"[A-Za-z_]\w*", here)) is not None:

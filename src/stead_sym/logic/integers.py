@@ -1,13 +1,13 @@
-"""Comparisons of integers in one form, Σ cᵢ·aᵢ + c = 0 or ≤ 0, and how they are decided.
+"""Linear comparisons of integers, Σ cᵢ·aᵢ + c = 0 or ≤ 0, and their decision.
 
-An aᵢ is a variable or a tally. Those who read the kernel give for each of them *items*: an item is a sequence
-of propositions that exclude each other, each with a weight, and adds the weight of the one that holds, or 0.
-A tally `sum t for x. f` is an item for each value of x: [f] · t.
+An aᵢ is a variable or a tally. The callers, which read the kernel, translate each of them to *items*. An item
+is a sequence of mutually exclusive propositions, each with a weight; its value is the weight of the true one,
+or 0 if none is true. A tally `sum t for x. f` is an item for each value of x: [f] · t.
 
-One decision: the sum is made item by item, and of the sums so far only those are told apart that the rest of
-the items leaves open: a sum that is decided by now, whatever is still to come, is `yes` or `no`. So of N
-items with weights ≥ 0 compared with a limit L there are at most N · (L + 1) sums, and of bits of numbers, the
-most significant first, a few per bit, which are the carries of an adder.
+One decision: the sum is computed item by item, and only the partial sums that the remaining items leave
+undecided are distinguished. A sum that is decided whatever the remaining items add is `yes` or `no`. So N
+items with weights ≥ 0 compared with a limit L have at most N · (L + 1) partial sums. The bits of numbers, the
+most significant first, have a few for each bit, which are the carries of an adder.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from stead_sym.relational.schema import Schema
 _P = TypeVar("_P")
 
 Item: TypeAlias = Sequence[tuple[_P, int]]
-"""Propositions that exclude each other, with their weights."""
+"""Mutually exclusive propositions with their weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Σ cᵢ·aᵢ + constant ⋈ 0; no cᵢ is 0, and no aᵢ stands there twice."""
+    """The comparison Σ cᵢ·aᵢ + constant ⋈ 0; no cᵢ is 0, and the aᵢ are distinct."""
 
     ordering: Literal["=", "<="]
     parts: tuple[tuple[Var | Tally, int], ...]
@@ -51,8 +51,11 @@ class Linear:
 
 
 def linear(formula: Equal | Compare) -> Linear | None:
-    """The form of a comparison of integers that are not both values of one sort; None for any other. Of an
-    equality of two variables only their scope says whether they are of two sorts (`linear_in`)."""
+    """Return the linear form of a comparison of integers; None for any other formula.
+
+    A comparison of two values of one sort has none. For an equality of two variables only their scope decides
+    if they have two sorts (`linear_in`).
+    """
     if isinstance(formula, Equal):
         if is_compound(formula.left) or is_compound(formula.right):
             return difference("=", formula.left, formula.right)
@@ -73,8 +76,10 @@ def linear(formula: Equal | Compare) -> Linear | None:
 
 
 def linear_in(formula: Equal | Compare, scope: Mapping[str, Any], schema: Schema) -> Linear | None:
-    """The form of a comparison where a variable stands for a value or for a vector, which has its sort.
-    `TypeError` for an equality across two sorts that are not both sorts of integers."""
+    """Return the linear form of a comparison, where a variable denotes a value or a vector with a sort.
+
+    Raises `TypeError` for an equality across two sorts that are not both sorts of integers.
+    """
     if (form := linear(formula)) is not None or isinstance(formula, Compare):
         return form
     sides = (value_of(term, scope) for term in (formula.left, formula.right))
@@ -87,13 +92,13 @@ def linear_in(formula: Equal | Compare, scope: Mapping[str, Any], schema: Schema
 
 
 def difference(ordering: Literal["=", "<="], left: Term, right: Term, constant: int = 0) -> Linear:
-    """left − right + constant ⋈ 0."""
+    """Return left − right + constant ⋈ 0."""
     parts, own = coefficients(Sum(left, "-", right))
     return Linear(ordering, tuple(parts.items()), own + constant)
 
 
 def coefficients(term: Term, factor: int = 1) -> tuple[Mapping[Var | Tally, int], int]:
-    """The term as Σ cᵢ·aᵢ + c, times a factor."""
+    """Return the term as Σ cᵢ·aᵢ + c, multiplied by a factor."""
     found, constant = Counter[Var | Tally](), 0
     todo = [(term, factor)]
     while todo:
@@ -118,9 +123,12 @@ def grounded(
     both: Callable[[_P, _P], _P],
     spread: Callable[[Any], Item[_P]] | None = None,
 ) -> tuple[list[Item[_P]], int]:
-    """The items and the constant of a comparison where every variable in scope has a value. ``instances``
-    gives the values of a variable, each with where it has them, ``holds`` says where a formula is true.
-    ``spread`` gives the item of a variable in scope that has no value but stands for several."""
+    """Return the items and the constant of a comparison in which every variable in scope has a value.
+
+    ``instances`` yields the values of a variable, each with the proposition under which it has them;
+    ``holds`` returns the proposition that a formula is true. ``spread`` returns the item of a variable in
+    scope that denotes several values instead of one.
+    """
     items: list[Item[_P]] = []
     constant = form.constant
 
@@ -168,9 +176,11 @@ def decided(
     yes: _P,
     no: _P,
 ) -> _P:
-    """Where the sum of the items and the constant is 0, or ≤ 0, as a proposition. ``ite(c, f, g)`` is f where
-    c holds, and g elsewhere; items that come first are tested first."""
-    least, most = [0], [0]  # what the items from some position on add at least, and at most
+    """Return the proposition that the sum of the items and the constant is 0, or ≤ 0.
+
+    ``ite(c, f, g)`` is f if c holds, and g otherwise; items that come first are tested first.
+    """
+    least, most = [0], [0]  # the minimum and the maximum sum of the items from each position on
     for item in reversed(items):
         least.append(least[-1] + min(0, *(weight for _, weight in item)))
         most.append(most[-1] + max(0, *(weight for _, weight in item)))
@@ -183,7 +193,7 @@ def decided(
             return True if high <= 0 else False if low > 0 else None
         return False if not low <= 0 <= high else True if low == high else None
 
-    open_totals: list[set[int]] = [{constant}]  # the sums before each item that nothing has settled yet
+    open_totals: list[set[int]] = [{constant}]  # the undecided partial sums before each item
     for position, item in enumerate(items):
         here = {total for total in open_totals[-1] if settled(position, total) is None}
         open_totals[-1] = here

@@ -1,10 +1,10 @@
-"""The kernel of the logic, and the equations that bring any formula to it.
+"""The kernel of the logic, and the equations that reduce any formula to it.
 
 A formula of the kernel has ¬ ∧ ↔ ∃ and `atleast`, the temporal operators EX, E[f U g] and EG, and the atoms:
 `true`, `=`, `<`, P(t), and in an `ensure` P'(t), `same(P)` and `empty(P)`. The terms of `=` and `<` may be
-sums and tallies (`logic.integers` brings such a comparison to one form), those of P are variables and
-constants. Every other operator is defined by
-simpler ones (`definition`), and `core` replaces it by its definition until only those of the kernel are left:
+sums and tallies (`logic.integers` reduces such a comparison to a linear form), those of P are variables and
+constants. Every other operator is defined by simpler ones (`definition`), and `core` replaces operators by
+their definitions until only those of the kernel are left:
 
     f ∨ g = ¬(¬f ∧ ¬g)         f → g = ¬(f ∧ ¬g)            ∀x. f = ¬∃x. ¬f
     atmost n x. f = ¬(atleast n+1 x. f)                     exactly n = atleast n ∧ atmost n
@@ -15,20 +15,20 @@ simpler ones (`definition`), and `core` replaces it by its definition until only
 Law. (D, σ) ⊨ f iff (D, σ) ⊨ core(f), in every state, under every assignment, and over any set of runs, such
 as the fair ones.
 
-Proof. By induction each equation has to hold where core(g) stands for g in it. The first two lines are the
-definitions of the connectives and of counting; ∀ and ∃ range over the same values. A is "on every run" and
-E "on some run" of one set, which gives AX, AF and AG; and f holds at some position of a run iff `true` does
-up to one where f holds, which gives EF. A run has f until g weakly iff it has so strongly or f holds on all
-of it: E[f W g]. It does not iff there is a position where neither f nor g holds and g did not hold before:
-with the first such position this is ¬g U (¬f ∧ ¬g), hence A[f W g]. It has f until g strongly iff weakly and
-g does hold at some position: A[f U g]. ∎
+Proof. By induction each equation has to hold with g replaced by core(g). The first two lines are the
+definitions of the connectives and of counting; ∀ and ∃ range over the same values. A is "on every run" and E
+"on some run" of one set, which gives AX, AF and AG; and f holds at some position of a run iff `true` does up
+to one where f holds, which gives EF. A run satisfies f until g weakly iff it does so strongly or f holds on
+all of it: E[f W g]. It does not iff there is a position where neither f nor g holds and g did not hold
+before: with the first such position this is ¬g U (¬f ∧ ¬g), hence A[f W g]. It satisfies f until g strongly
+iff it does so weakly and g holds at some position: A[f U g]. ∎
 
-↔ is in the kernel although it could be defined, as its definition has both sides twice. What the others have
-twice (`exactly`, A[f U g]) is one object in both places: a formula is a graph, and who keeps results by
-formula looks at each once. No ¬¬ is left.
+↔ is in the kernel although it could be defined, because its definition has both sides twice. The operands
+that other definitions have twice (`exactly`, A[f U g]) are shared objects: a formula is a graph, and a cache
+by formula computes each result once. No ¬¬ is left.
 
-What evaluates the kernel takes in each operator that `definition` knows. The explicit engine, evidence and
-`evaluate` read formulas as they are written, so that the two check each other.
+An evaluator of the kernel supports every operator that `definition` defines. The explicit engine, evidence
+and `evaluate` interpret formulas as they are written, so that the two check each other.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ from stead_sym.logic.syntax import (
 )
 
 Core: TypeAlias = Formula
-"""A formula that has constructors of the kernel only, with the path quantifier E and `atleast`."""
+"""A formula of the kernel: its path quantifiers are E, its counting quantifiers `atleast`."""
 
 
 def definition(formula: Formula) -> Formula | None:
-    """The right-hand side of the equation for the outermost operator; None for one of the kernel."""
+    """Return the right-hand side of the equation for the outermost operator; None for one of the kernel."""
     match formula:
         case Atom(_, args) if any(map(is_compound, args)):
             return without_integer_terms(formula)
@@ -107,8 +107,10 @@ def definition(formula: Formula) -> Formula | None:
 
 
 def without_integer_terms(atom: Atom) -> Formula:
-    """The atom with a variable of the column's sort in the place of each sum and tally, which it equals:
-    false where the sort does not have the integer."""
+    """Return the atom with each sum and tally replaced by an equal variable of the column's sort.
+
+    The result is false if the sort lacks the integer.
+    """
     taken = frozenset(map(str, terms(atom))) | free_variables(atom)
     binders, equal = list[Binder](), list[Formula]()
 
@@ -128,8 +130,10 @@ def without_integer_terms(atom: Atom) -> Formula:
 
 @lru_cache(maxsize=1 << 16)
 def core(formula: Expanded) -> Core:
-    """The formula of the kernel that means the same; an equal one, if it is one itself. Raises `TypeError`
-    for the use of a definition."""
+    """Return the formula of the kernel with the same meaning; a formula of the kernel gives an equal one.
+
+    Raises `TypeError` for the use of a definition.
+    """
     given, negated = formula, False
     while (defined := definition(formula)) is not None or isinstance(formula, Not):
         if defined is not None:
@@ -146,12 +150,11 @@ def core(formula: Expanded) -> Core:
 
 
 def written(part: Core, formula: Expanded) -> Formula:
-    """The subformula of a formula of which a part of its core is the core, or the negation of it; the part
-    itself where there is none."""
+    """Return the subformula whose core is this part or its negation; the part itself if there is none."""
     alike = {part, core(Not(part))}
     return next((f for f in subformulas(formula) if core(f) in alike), part)
 
 
 def outside_kernel(formula: Formula) -> TypeError:
-    """What to raise for a formula that is none of the kernel's."""
+    """Return the error for a formula outside the kernel."""
     return TypeError(f"{formula} is no formula of the kernel, `core` of it is")

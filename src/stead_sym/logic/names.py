@@ -1,4 +1,4 @@
-"""What a formula may mention, what it does mention, and what may be a name at all."""
+"""The symbols that a formula may use, the constants that it uses, and the syntax of names."""
 
 from __future__ import annotations
 
@@ -53,15 +53,17 @@ WORDS = frozenset(
         "true",
     ]
 )
-"""Words with a meaning of their own wherever a formula, or a fact of `init`, may start."""
+"""Keywords that are reserved wherever a formula, or a fact of `init`, may start."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What `did` may say of a tool or event: the sorts of its parameters, and the agents that have it, none
-    for an event and where there is one agent without a name."""
+    """The signature of a tool or event for `did`: the sorts of its parameters, and the agents that have it.
+
+    An event has no agents, and neither has a tool if there is one agent without a name.
+    """
 
     sorts: tuple[str, ...]
     event: bool = False
@@ -70,11 +72,11 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What formulas may mention: the schema, the constants with their sorts, the definitions, and after `did`
-    the tools and events.
+    """The symbols that formulas may use: schema, constants with sorts, definitions, tools and events.
 
-    ``constants`` has the values of finite sorts and those of D0; of a numeral that several sorts list it has
-    one (`sorts_of` has all). The parameters of the definitions have their sorts; the bodies are not read.
+    ``constants`` has the values of finite sorts and those of D0. For a numeral that several sorts list it has
+    one sort (`sorts_of` returns all). The parameters of the definitions have their sorts; the bodies are not
+    read. ``tools`` are the tools and events that `did` may name.
     """
 
     schema: Schema
@@ -83,18 +85,20 @@ class Names:
     tools: Mapping[str, Head] = field(default_factory=lambda: MappingProxyType({}))
 
     def sorts_of(self, value: Value) -> tuple[str, ...]:
-        """The sorts that a constant may be of: one, or several for a numeral; none for what is no
-        constant."""
+        """Return the sorts of a constant: one, several for a numeral, none if it is no constant."""
         if value in self.schema.listed:
             return self.schema.listed[value]
         return (self.constants[value],) if value in self.constants else ()
 
     def has_symbol(self, name: str) -> bool:
-        """Whether the name is a relation or a definition."""
+        """Return True if the name is a relation or a definition."""
         return self.schema.has_relation(name) or name in self.definitions
 
     def signature(self, name: str, span: Span | None = None) -> tuple[str, ...]:
-        """The sorts of the positions of a relation or a definition; `DeclarationError` if it is neither."""
+        """Return the sorts of the arguments of a relation or a definition.
+
+        Raises `DeclarationError` if the name is neither.
+        """
         if name in self.definitions:
             return tuple(p.sort for p in self.definitions[name].params)
         if not self.schema.has_relation(name):
@@ -114,8 +118,10 @@ class Names:
         return self.schema.relation(name).sorts
 
     def head(self, name: str, agent: str | None, span: Span | None = None) -> Head:
-        """What a `did` may name so; `DeclarationError` for an unknown tool, and for an ``agent`` that cannot
-        have made the call."""
+        """Return the signature of the tool or event that a `did` names.
+
+        Raises `DeclarationError` for an unknown tool, and for an ``agent`` that cannot have made the call.
+        """
         if name not in self.tools:
             hint = nearest(name, self.tools, f"declare it with `tool {name}(…)` or `event {name}(…)`")
             raise DeclarationError(f"unknown tool {name} after `did`; {hint}", span)
@@ -133,7 +139,7 @@ class Names:
         raise DeclarationError(f"{agent} is no agent with the tool {name}; {hint}", span)
 
     def sort(self, name: str, span: Span | None = None) -> str:
-        """The name, if it is that of a sort; `DeclarationError` otherwise."""
+        """Return the name if a sort has it; raise `DeclarationError` otherwise."""
         known = [s.name for s in self.schema.sorts]
         if name not in known:
             hint = nearest(name, known, f"declare it with `sort {name}`")
@@ -144,12 +150,12 @@ class Names:
 
 
 def is_name(text: str) -> bool:
-    """Whether the text is spelled as a name: letters, digits and `_`, no digit first, and not `_` alone."""
+    """Return True if the text is a name: letters, digits and `_`, no leading digit, and not `_` alone."""
     return text != WILDCARD and _NAME.fullmatch(text) is not None
 
 
 def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = True) -> None:
-    """Raises `DeclarationError` for what is no name and, with ``words``, for a word of the formulas."""
+    """Raise `DeclarationError` for a text that is no name and, with ``words``, for a keyword of formulas."""
     if not _NAME.fullmatch(name):
         raise DeclarationError(
             f"{name!r} is no name for a {kind}; use letters, digits and _, with no digit first", span
@@ -161,20 +167,20 @@ def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = 
 
 
 def check_known(kind: str, name: object, known: Sequence[str]) -> None:
-    """Raises `InputError` for what is none of the ``known`` names."""
+    """Raise `InputError` if the name is not among the ``known`` ones."""
     if name not in known:
         hint = nearest(str(name), known, f"there are {', '.join(known)}")
         raise InputError(f"unknown {kind} {name!r}; {hint}")
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A question after a known name close to ``name``, or ``otherwise``."""
+    """Return the question "did you mean …?" with a known name close to ``name``, or ``otherwise``."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
     return f"did you mean {close[0]}?" if close else otherwise
 
 
 def constants(formula: Expanded) -> frozenset[str]:
-    """con(f): the constants that occur in the formula; `TypeError` for one that is not expanded."""
+    """Return con(f), the constants in the formula; raise `TypeError` for one that is not expanded."""
     found: frozenset[str] = frozenset()
     for part in subformulas(formula):
         if isinstance(part, Use):
@@ -187,8 +193,10 @@ def constants(formula: Expanded) -> frozenset[str]:
 
 
 def constants_among(listed: Iterable[Term]) -> frozenset[str]:
-    """The values of those of the terms that are constants, outside of tallies; `TypeError` for a `Name`,
-    which may be one."""
+    """Return the values of the constants among the terms, outside of tallies.
+
+    Raises `TypeError` for a `Name`, which may be a constant or a variable.
+    """
     found: set[str] = set()
     for term in listed:
         match term:

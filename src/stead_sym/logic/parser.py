@@ -1,8 +1,8 @@
-"""From text to formulas, and from lark's errors to one line.
+"""Parse formulas, and convert lark's errors to messages of one line.
 
-One decision: the parser knows no schema, so its formulas are raw. A name is a `Var` where a quantifier of the
-text binds it, and a `Name` elsewhere, which `logic.sorts.resolve` tells apart. The grammar is `formula.lark`;
-`deployment.language` adds its own rules to it and reads the formulas in its trees with `FormulaReader`.
+One decision: the parser knows no schema, so its formulas are raw. A name is a `Var` if a quantifier of the
+text binds it, and otherwise a `Name`, which `logic.sorts.resolve` classifies. The grammar is `formula.lark`.
+`deployment.language` extends it and reads the formulas in its trees with `FormulaReader`.
 """
 
 from __future__ import annotations
@@ -89,21 +89,20 @@ PHRASES: Mapping[str, str] = {
     "_RSQB": "`]`",
     "$END": "the end",
 }
-"""What a message calls a terminal; those that stand for their whole group stand for it alone."""
+"""The phrase for a terminal in a message; a terminal that represents a group has the group's phrase."""
 
 
 def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
-    """The formula that the text is.
+    """Return the formula that a text denotes; raise `ParseError` if it denotes none.
 
-    `<->` associates to the left, `->` to the right, `~>` to neither; `a & b & c` is one conjunction of three
-    parts, and parentheses are kept as nesting. A relation without arguments may stand without `()`. Raises
-    `ParseError`.
+    `<->` associates to the left, `->` to the right, `~>` to neither. `a & b & c` is one conjunction of three
+    parts, and parentheses are kept as nesting. A relation without arguments may be written without `()`.
     """
     return FormulaReader(source).formula(parse_tree(_parser(), text, "formula", source, PHRASES))
 
 
 def parse_binders(text: str) -> tuple[Binder, ...]:
-    """The variables of a list `x, y: s`, or of `x in s`, as they may stand after `forall`.
+    """Return the variables of a list `x, y: s`, or of `x in s`, as written after `forall`.
 
     Raises `ParseError`.
     """
@@ -112,7 +111,7 @@ def parse_binders(text: str) -> tuple[Binder, ...]:
 
 
 def parse_tallied(text: str) -> tuple[Binder, ...]:
-    """The variables of a list `x, y: s, z in t`, as they may stand after `count`. Raises `ParseError`."""
+    """Return the variables of a list `x, y: s, z in t`, as written after `count`. Raises `ParseError`."""
     source = "<variables>"
     return FormulaReader(source).over(parse_tree(_parser(), text, "tallied", source, PHRASES))
 
@@ -123,11 +122,11 @@ def _parser() -> Lark:
 
 
 def build_parser(name: str, grammar: str, starts: tuple[str, ...]) -> Lark:
-    """An LALR parser whose lexer takes a word as a keyword only where the grammar has room for one.
+    """Return an LALR parser with a contextual lexer: a word is a keyword only where the grammar allows one.
 
-    Its tables take a fifth of a second to compute, longer than most files to verify, so that they are kept by
-    ``name`` in the user's folder of caches, where there is one that can be written. Lark computes them anew
-    where it finds those of another grammar, of another version of its own, or none that are whole.
+    Its tables take a fifth of a second to compute, longer than most files take to verify. They are therefore
+    cached by ``name`` in the user's cache folder, if it is writable. Lark recomputes them if the cached ones
+    are damaged, or of another grammar or version of lark.
     """
     kept = cache_folder("grammars") / f"{name}.lark"
     with suppress(OSError):
@@ -143,7 +142,7 @@ def build_parser(name: str, grammar: str, starts: tuple[str, ...]) -> Lark:
 
 
 def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mapping[str, str]) -> Node:
-    """The syntax tree; `ParseError` for text outside the language and for nesting beyond `MAX_DEPTH`."""
+    """Return the syntax tree; raise `ParseError` for invalid text and for nesting beyond `MAX_DEPTH`."""
     if not isinstance(text, str):
         raise TypeError(f"{text!r} is no text; give what is to be read as text in the language")
     try:
@@ -161,7 +160,7 @@ def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mappin
 
 
 def _quantifiers(node: Node) -> int:
-    """The depth that a node adds: each variable of a list is a quantifier of its own."""
+    """Return the depth that a node adds: each variable of a list is a quantifier."""
     listed = trees_of(node)[-2] if node.data in ("forall", "exists", "tally") else None
     return len(listed.children) if listed is not None and listed.data in ("binders", "tallied") else 1
 
@@ -177,7 +176,7 @@ def _parse_error(error: UnexpectedInput, text: str, source: str, phrases: Mappin
             place = Span(source, error.line, error.column)
             found, allowed = f'unexpected "{_short(error.token)}"', error.accepts or error.expected
         case UnexpectedCharacters() if error.char == '"' and "STRING" in phrases:
-            # of three opening quotes the lexer has taken two for an empty text
+            # the lexer has read the first two of three opening quotes as an empty text
             opened = 2 * text.startswith('""', max((error.pos_in_stream or 0) - 2, 0))
             return ParseError(
                 'a text that is not closed; end it with " on the same line, or with """ if it starts so',
@@ -212,18 +211,18 @@ def _alternatives(terminals: set[str], phrases: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FormulaReader:
-    """Reads the trees of the formula grammar; ``source`` names the text in every span."""
+    """A reader of the formula grammar's trees; ``source`` is the name of the text in every span."""
 
     source: str
 
     def span(self, node: Node | Token) -> Span | None:
-        """Where the node starts; None for one that holds no token."""
+        """Return the start of the node; None if it has no token."""
         if isinstance(node, Token):
             return Span(self.source, node.line or 1, node.column or 1)
         return None if node.meta.empty else Span(self.source, node.meta.line, node.meta.column)
 
     def number(self, token: Token) -> int:
-        """The value of a numeral; `ParseError` if it is longer than any count here may be."""
+        """Return the value of a numeral; raise `ParseError` if it has more than `MAX_DIGITS` digits."""
         if len(token) > MAX_DIGITS:
             raise ParseError(
                 f"a number of {len(token)} digits; write one of {MAX_DIGITS} at most", self.span(token)
@@ -231,11 +230,11 @@ class FormulaReader:
         return int("".join(token.split()))
 
     def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
-        """The terms of a list; names in ``bound`` are variables."""
+        """Return the terms of a list; names in ``bound`` are variables."""
         return tuple(self.term(part, bound) for part in node.children)
 
     def term(self, node: Node | Token, bound: frozenset[str] = frozenset()) -> Term:
-        """One term; names in ``bound`` are variables."""
+        """Return one term; names in ``bound`` are variables."""
         span = self.span(node)
         if isinstance(node, Token):
             if node.type == "NUMERAL":
@@ -257,7 +256,7 @@ class FormulaReader:
         return Tally(each, span=span)
 
     def over(self, node: Node) -> tuple[Binder, ...]:
-        """The variables of a `count` or `sum`, `x: s, y in t`."""
+        """Return the variables of a `count` or `sum`, `x: s, y in t`."""
         found: list[Binder] = []
         default: str | None = None
         for child in reversed(trees_of(node)):
@@ -269,8 +268,10 @@ class FormulaReader:
         return tuple(reversed(found))
 
     def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
-        """The atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`. Raises `ParseError` for one that is
-        half the one and half the other."""
+        """Return the atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`.
+
+        Raises `ParseError` for an atom with both named and unnamed arguments.
+        """
         name, row = tokens_of(node)[0], node.children[1]
         cells = row.children if isinstance(row, Tree) else []
         named = [cell for cell in cells if isinstance(cell, Tree) and cell.data == "named"]
@@ -286,7 +287,7 @@ class FormulaReader:
         return Atom(str(name), args, columns=columns, span=self.span(node))
 
     def binders(self, node: Node) -> tuple[Binder, ...]:
-        """The variables of a list; one without a sort has the next sort in the list as its default."""
+        """Return the variables of a list; one without a sort has the next sort in the list as its default."""
         found: list[Binder] = []
         default: str | None = None
         if node.data == "declared":
@@ -299,7 +300,7 @@ class FormulaReader:
         return tuple(reversed(found))
 
     def binder(self, node: Node, default: str | None = None) -> Binder:
-        """One variable, `x` or `x: s`."""
+        """Return one variable, `x` or `x: s`."""
         name, *sort = tokens_of(node)
         return (
             Binder(str(name), str(sort[0]), span=self.span(name))
@@ -308,7 +309,7 @@ class FormulaReader:
         )
 
     def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> Raw:
-        """The formula of a tree, inside quantifiers for the variables ``bound``."""
+        """Return the formula of a tree, inside quantifiers for the variables ``bound``."""
         span, tokens = self.span(node), tokens_of(node)
         match node.data:
             case "truth":
@@ -387,7 +388,10 @@ def _path(tokens: list[Token]) -> Literal["A", "E"]:
 
 
 def _abbreviation(atom: Atom) -> Formula:
-    """`same(P)` and `empty(P)`; `resolve` makes them atoms where the deployment has such a relation."""
+    """Return `same(P)` and `empty(P)` as such, other atoms unchanged.
+
+    `resolve` turns them back into atoms if the deployment has a relation of that name.
+    """
     if atom.relation in ("same", "empty") and len(atom.args) == 1 and not atom.columns:
         abbreviation = Same if atom.relation == "same" else Empty
         return abbreviation(str(atom.args[0]), span=atom.span)
@@ -395,10 +399,10 @@ def _abbreviation(atom: Atom) -> Formula:
 
 
 def trees_of(node: Node) -> list[Node]:
-    """The parts of a node that are nodes."""
+    """Return the children of a node that are nodes."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
 def tokens_of(node: Node) -> list[Token]:
-    """The words of a node."""
+    """Return the children of a node that are tokens."""
     return [child for child in node.children if isinstance(child, Token)]

@@ -1,7 +1,7 @@
-"""Formulas as text: what `parse_formula` reads back as the same formula.
+"""Print formulas as text that `parse_formula` reads back as the same formula.
 
-One decision: no parentheses beyond those that reading needs, but for a connective under `~` and a
-quantifier (`~exists x. (f & g)`), where leaving them out is right and misleads.
+One decision: parentheses are printed only if reading needs them, except for a connective under `~` and a
+quantifier (`~exists x. (f & g)`), where omitting them is correct and misleading.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from stead_sym.relational.schema import in_words, tells_history
 
 
 class _Level(IntEnum):
-    """How tightly the places of a formula bind; a formula of a looser level needs parentheses there."""
+    """The precedence of a position in a formula; a formula of a lower level needs parentheses there."""
 
     FORMULA = 0
     EQUIVALENCE = 1
@@ -63,23 +63,24 @@ class _Level(IntEnum):
 
 
 def print_formula(formula: Formula) -> str:
-    """The text of a formula of any phase, with the sorts that are known. For a raw formula, parsing the text
-    gives an equal one; for a resolved formula, parsing and resolving it does. Of an expanded one an atom that
-    was written with `_` is printed so.
+    """Return the text of a formula of any phase, with the sorts that are known.
 
-    Two things have no text of their own: a conjunction or disjunction of fewer than two parts, and an
-    atom of one argument whose relation is named `same` or `empty` (the abbreviation, until resolved).
+    For a raw formula, parsing the text gives an equal one; for a resolved formula, parsing and resolving it
+    does. An atom of an expanded formula that was written with `_` is printed with `_`.
+
+    Two kinds of formulas have no text of their own: a conjunction or disjunction of fewer than two parts, and
+    an atom of one argument whose relation is named `same` or `empty` (the abbreviation, until resolved).
     """
     return _text(formula, _Level.FORMULA, followed=False)
 
 
 def print_binders(binders: tuple[Binder, ...]) -> str:
-    """The list `x: s, y` as it stands after `forall` or `for`."""
+    """Return the list `x: s, y` as written after `forall` or `for`."""
     return ", ".join(map(str, binders))
 
 
 def print_tally(tally: Tally) -> str:
-    """`count x: s, … . f` or `sum t for x: s, … . f`, without parentheses around it."""
+    """Return `count x: s, … . f` or `sum t for x: s, … . f`, without outer parentheses."""
     binders, body = [], tally.each
     while isinstance(body, Each):
         binders.append(body.binder)
@@ -90,7 +91,7 @@ def print_tally(tally: Tally) -> str:
 
 
 def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
-    """The formula at a place that asks for ``place``; ``followed`` if more of a formula comes after it."""
+    """Return the text at a position of level ``place``; ``followed`` if more of a formula comes after it."""
     match formula:
         case Truth(value):
             return "true" if value else "false"
@@ -131,7 +132,7 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
         case Exists(binder) if binder.wild and (atom := _with_wildcards(formula)) is not None:
             return _text(atom, place, followed=followed)
         case Exists() | Forall() | Count():
-            # reads on to the right, so it stands bare at any level as long as nothing follows
+            # extends to the right as far as possible, so it needs no parentheses if nothing follows
             prefix, body = _prefix(formula)
             return _wrapped(f"{prefix}. {_text(body, _Level.FORMULA, followed=False)}", followed)
         case Each() | Weight():
@@ -168,9 +169,11 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
 
 
 def _with_wildcards(formula: Formula) -> Formula | None:
-    """The atom with a `_` that `exists x. P(c, x)` was expanded from; None where it does not read back as the
-    formula: more than an atom is left of it, or, by a definition, a variable stands in it twice, not at all,
-    or in another place than its quantifier."""
+    """Return the atom with a `_` from which `exists x. P(c, x)` was expanded, or None.
+
+    None if the atom would not read back as the formula: there is more than an atom, or the expansion of a
+    definition has repeated, dropped or reordered the variables.
+    """
     wild: dict[str, Wildcard] = {}
     while isinstance(formula, Exists) and formula.binder.wild:
         wild[formula.binder.name] = Wildcard(formula.binder.sort)
@@ -185,8 +188,10 @@ def _with_wildcards(formula: Formula) -> Formula | None:
 
 @cache
 def _outside_parentheses(text: str) -> str:
-    """What of a formula's text stands in no parentheses: an operator there is the formula's own, or that of
-    its last operand."""
+    """Return the text outside all parentheses.
+
+    An operator there is the formula's outermost one, or that of its last operand.
+    """
     while (less := re.sub(r"\([^()]*\)", "", text)) != text:
         text = less
     return text
@@ -204,7 +209,10 @@ def _joined(
     place: _Level,
     followed: bool,
 ) -> str:
-    """The parts with the symbol between them, at places that ask for ``sides``, the second being the last."""
+    """Return the parts with the symbol between them.
+
+    ``sides`` are the levels of the positions of all parts but the last, and of the last one.
+    """
     wrap = place > own
     texts = [_text(part, sides[0], followed=True) for part in parts[:-1]]
     texts.append(_text(parts[-1], sides[1], followed=followed and not wrap))
@@ -225,16 +233,16 @@ def _negated(body: Formula, *, followed: bool) -> str:
 
 
 def _prefix(formula: Exists | Forall | Count) -> tuple[str, Formula]:
-    """`forall x: s, y: t` and what comes after the dot, with as many quantifiers in the list as read back."""
+    """Return `forall x: s, y: t` and the body, with the longest list of quantifiers that reads back."""
     if isinstance(formula, Count):
         return f"{formula.comparison} {formula.number} {formula.binder}", formula.body
     word = "exists" if isinstance(formula, Exists) else "forall"
     binders = [formula.binder]
     body = formula.body
     while isinstance(body, Exists | Forall) and type(body) is type(formula):
-        if formula.binder.declared or body.binder.declared:  # `x in s` stands alone
+        if formula.binder.declared or body.binder.declared:  # `x in s` cannot be in a list
             break
-        if body.binder.wild and _with_wildcards(body) is not None:  # `_` in the atom has no place in the list
+        if body.binder.wild and _with_wildcards(body) is not None:  # a `_` in the atom has no binder
             break
         longer = [*binders, body.binder]
         if not _reads_back(longer) and _reads_back(binders):
@@ -244,7 +252,7 @@ def _prefix(formula: Exists | Forall | Count) -> tuple[str, Formula]:
 
 
 def _reads_back(binders: list[Binder]) -> bool:
-    """Whether every binder without a sort gets the default that it has."""
+    """Return True if every binder without a sort gets its own default when the list is parsed."""
     default: str | None = None
     for binder in reversed(binders):
         if binder.known_sort is None and binder.default != default:

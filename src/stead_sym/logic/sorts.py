@@ -1,10 +1,10 @@
-"""The step from raw to resolved formulas: names told apart, and the sort of each variable.
+"""Resolve raw formulas: classify names, and infer the sort of each variable.
 
-One decision: a variable that its binder gives no sort gets the one that its uses ask for: the places that it
-has in atoms, then what it is compared with, in rounds until nothing is added. A sort that is written always
-wins, and one that only a later name of the same list was given (`x, y: s`) counts last. Integers of all sorts
-can be compared, so that a comparison with values of two of them says nothing of a variable, and a numeral
-says something where it decides: where one sort of integers exists, or one lists it.
+One decision: a variable whose binder has no sort gets the one that its uses require: first its positions in
+atoms, then its comparisons, repeated until a fixpoint. A written sort always has priority, and the sort of a
+later name in the same list (`x, y: s`) is a last resort. Integers of all sorts can be compared. So a
+comparison with values of two sorts of integers does not determine a variable's sort. A numeral determines it
+if there is only one sort of integers, or if only one lists the numeral.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def resolve(
     temporal: bool = False,
     primed: bool = False,
 ) -> Resolved:
-    """The formula with names told apart, sorts given to binders, and definitions told from relations.
+    """Return the formula with names classified, sorts of binders inferred, and uses of definitions marked.
 
-    A name is a variable where a quantifier of the formula or ``scope`` (variable → sort) declares it, and
-    a constant otherwise. ``temporal`` and ``primed`` allow temporal operators, and primed symbols
-    with `same` and `empty`. Raises `DeclarationError` for whatever is unknown, misplaced, of the wrong arity
-    or sort, or of a sort that nothing determines.
+    A name is a variable if a quantifier of the formula or ``scope`` (variable → sort) declares it, and a
+    constant otherwise. ``temporal`` and ``primed`` allow temporal operators, and primed symbols with `same`
+    and `empty`. Raises `DeclarationError` for a symbol that is unknown, misplaced, or of the wrong arity or
+    sort, and for a variable whose sort is not determined.
     """
     inference = _Inference(names, temporal, primed)
     named = inference.formula(formula, dict(scope))
@@ -104,19 +104,22 @@ def _with_sorts(formula: Formula, solution: Iterator[str]) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class _Integer:
-    """The type of a sum or a tally; ``members`` are those of the variables in it."""
+    """The type of a sum or a tally; ``members`` are the types of the variables in it."""
 
     members: tuple[_Type, ...] = ()
 
 
 _Type: TypeAlias = "str | int | _Integer"
-"""A sort that is known, or the number of a variable or numeral whose sort is to be inferred; an integer."""
+"""A known sort, the number of a variable or numeral whose sort is to be inferred, or an integer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """A variable or a numeral without a sort so far. ``default`` is a variable's (`Binder.default`),
-    ``among`` are the sorts that list a numeral, None for a variable."""
+    """A variable or a numeral without a sort so far.
+
+    ``default`` is that of a variable (`Binder.default`); ``among`` are the sorts that list a numeral, None
+    for a variable.
+    """
 
     name: str
     span: Span | None
@@ -134,16 +137,17 @@ class _Link:
 
     @property
     def within_a_sort(self) -> bool:
-        """It compares values of one sort only."""
+        """True if the comparison is restricted to values of one sort."""
         return isinstance(self.formula, Compare) and self.formula.ordering == "succ"
 
     @property
     def sides(self) -> tuple[tuple[Term, _Type], tuple[Term, _Type]]:
+        """The two terms with their types."""
         return (self.formula.left, self.left), (self.formula.right, self.right)
 
     @property
     def members(self) -> tuple[_Type, ...]:
-        """The types of the values that are compared, without those of numerals, which fit any integer."""
+        """The types of the compared values, without those of numerals, which fit any integer."""
         found: tuple[_Type, ...] = ()
         for term, kind in self.sides:
             if isinstance(kind, _Integer):
@@ -154,19 +158,22 @@ class _Link:
 
     @property
     def numerals(self) -> tuple[str, ...]:
-        """The numerals that stand in it."""
+        """The numerals in the comparison."""
         return tuple(t for side, _ in self.sides for t in map(str, leaves(side)) if is_numeral(t))
 
     @property
     def of_integers(self) -> bool:
-        """It shows an integer: a numeral, a sum or a tally."""
+        """True if a numeral, a sum or a tally is compared."""
         return bool(self.numerals) or any(isinstance(kind, _Integer) for _, kind in self.sides)
 
 
 @dataclass(slots=True)
 class _Inference:
-    """One pass over one formula. What has no sort yet is numbered in the order it is met; ``asked`` are the
-    types of the binders without a sort and of the comparisons, in that order."""
+    """Sort inference for one formula.
+
+    Variables and numerals without a sort are numbered in the order of occurrence. ``asked`` are the types of
+    the binders without a sort and of the comparisons, in that order.
+    """
 
     names: Names
     temporal: bool
@@ -175,11 +182,11 @@ class _Inference:
     unknown: list[_Unknown] = field(default_factory=list)
     asked: list[_Type | _Link] = field(default_factory=list)
     links: list[_Link] = field(default_factory=list)
-    operands: list[tuple[Term, _Type, Span | None]] = field(default_factory=list)  # of sums, and summed
-    known: dict[int, tuple[str, Span | None]] = field(default_factory=dict)  # the sort, and where it is from
+    operands: list[tuple[Term, _Type, Span | None]] = field(default_factory=list)  # of sums and tallies
+    known: dict[int, tuple[str, Span | None]] = field(default_factory=dict)  # the sort, and its source
 
     def formula(self, formula: Formula, scope: Mapping[str, _Type]) -> Formula:
-        """The formula with names told apart; what it asks of sorts is noted."""
+        """Return the formula with names classified, and collect its constraints on sorts."""
         outermost = meaning(formula) if isinstance(formula, Derived) else formula
         if isinstance(outermost, Temporal) and not self.temporal:
             raise DeclarationError(
@@ -291,7 +298,7 @@ class _Inference:
         span: Span | None,
         scope: Mapping[str, _Type],
     ) -> tuple[Term, ...]:
-        """The arguments of a relation, a definition or a tool with this signature."""
+        """Return the arguments of a relation, a definition or a tool with this signature."""
         if len(written) != len(signature):
             takes = ", ".join(signature) or "none"
             raise DeclarationError(
@@ -317,7 +324,7 @@ class _Inference:
 
     def _compare(self, formula: Compare, scope: Mapping[str, _Type]) -> Compare:
         slot = len(self.asked)
-        self.asked.append("")  # comparisons are met before what stands in them
+        self.asked.append("")  # a comparison comes before the variables in it
         typed: list[tuple[Term, _Type]] = []
         for written in (formula.left, formula.right):
             if is_wildcard(written) and formula.ordering == "succ":
@@ -328,7 +335,7 @@ class _Inference:
         compared = replace(formula, left=left, right=right)
         self.asked[slot] = link = _Link(compared, left_kind, right_kind)
         self.links.append(link)
-        if formula.known_sort not in (None, INTEGERS):  # the formula has been through here before
+        if formula.known_sort not in (None, INTEGERS):  # the formula was resolved before
             for kind in (left_kind, right_kind):
                 if isinstance(kind, int):
                     self.known.setdefault(kind, (formula.sort, formula.span))
@@ -338,7 +345,7 @@ class _Inference:
         return sort == INTEGERS or self.names.schema.sort(sort).is_numeric
 
     def _operand(self, term: Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
-        """A term that is added, subtracted or summed."""
+        """Resolve a term that is added, subtracted or summed."""
         resolved, kind = self._term(term, scope, around)
         if not is_numeral(str(resolved)):
             self.operands.append((resolved, kind, term.span or around))
@@ -441,7 +448,7 @@ class _Inference:
         return kind if isinstance(kind, str) else self.known.get(kind, (None,))[0]
 
     def solution(self) -> tuple[str, ...]:
-        """The sort of every binder that has none and of every comparison, in the order they were met."""
+        """Return the sort of every binder without one and of every comparison, in the order of occurrence."""
         self._settle()
         for number, unknown in enumerate(self.unknown):
             found = self._sort(number)
@@ -464,19 +471,19 @@ class _Inference:
             sorts[id(asked)] if isinstance(asked, _Link) else self._answer(asked) for asked in self.asked
         )
 
-    # what is compared with what
+    # sorts from comparisons
 
     def _open(self, kind: _Type) -> bool:
-        """The type is that of a variable, or a numeral within one sort, without a sort so far."""
+        """Return True if a variable, or a numeral within one sort, has no sort so far."""
         return isinstance(kind, int) and kind not in self.known
 
     def _settle(self) -> None:
-        """Give variables in no atom the sort of what they are compared with."""
+        """Infer the sorts of variables that occur in no atom from comparisons."""
         while self._propagate() or self._by_numerals() or self._by_defaults():
             pass
 
     def _propagate(self) -> bool:
-        """Each variable that is compared with values of one sort only is of that sort."""
+        """Assign to each variable the sort of the values that it is compared with, if there is one."""
         near: dict[int, dict[str, Span | None]] = {}
         for link in self.links:
             known = [sort for kind in link.members if (sort := self._sort(kind)) is not None]
@@ -492,8 +499,10 @@ class _Inference:
         return bool(found)
 
     def _by_numerals(self) -> bool:
-        """A variable that is compared with integers: of the one sort of integers that there is, or the one
-        that lists the numerals."""
+        """Assign a sort to variables that are compared with integers.
+
+        It is the only sort of integers, or the only one that lists the numerals.
+        """
         every = [sort for sort in self.names.schema.sorts if sort.is_numeric]
         for link in self.links:
             if not link.of_integers or link.within_a_sort:
@@ -507,7 +516,7 @@ class _Inference:
         return False
 
     def _by_defaults(self) -> bool:
-        """The sort of the list, for variables that are compared with each other if there is one such sort."""
+        """Assign the default sort to a variable if it and the variables compared with it have one default."""
         for number in range(len(self.unknown)):
             choices = self._defaults(number) if self._open(number) else {}
             if len(choices) == 1:
@@ -516,7 +525,7 @@ class _Inference:
         return False
 
     def _defaults(self, number: int) -> dict[str, None]:
-        """The sorts that a later name of the list has, of the variable and of those it is compared with."""
+        """Return the default sorts of a variable and of those that it is compared with."""
         alike, todo = {number}, [number]
         while todo:
             one = todo.pop()
@@ -529,7 +538,7 @@ class _Inference:
         return {default: None for default in defaults if default is not None}
 
     def _compared(self, link: _Link) -> str:
-        """The sort of what is compared; empty where an equality says of no sort."""
+        """Return the sort of the compared values; "" if an equality has no known sort."""
         written, span = link.formula, link.formula.span
         (left, left_sort), (right, right_sort) = (
             (term, INTEGERS if is_numeral(str(term)) and not link.within_a_sort else self._sort(kind))
@@ -570,7 +579,7 @@ class _Inference:
         )
 
     def _answer(self, kind: _Type) -> str:
-        """The sort of a binder that has none."""
+        """Return the inferred sort of a binder."""
         sort = self._sort(kind)
         if sort is None:
             assert isinstance(kind, int)
@@ -583,13 +592,15 @@ class _Inference:
 
 
 def is_wildcard(term: Term) -> bool:
-    """The term is `_`, resolved or not."""
+    """Return True if the term is `_`, resolved or not."""
     return isinstance(term, Wildcard) or (isinstance(term, Name) and term.text == WILDCARD)
 
 
 def used_sort(formula: Expanded, name: str, schema: Schema) -> str | None:
-    """The sort that the uses of a free variable give it; None where it only stands in equalities with
-    constants or with variables of which no more is known."""
+    """Return the sort of a free variable according to its uses.
+
+    None if it occurs only in equalities with constants, or with variables whose sorts are unknown as well.
+    """
     equal = {name}
     while True:
         size = len(equal)
@@ -619,11 +630,11 @@ def _arguments(count: int) -> str:
 
 
 def variables_by_sort(formula: Expanded) -> Mapping[str, int]:
-    """var_S: how many variables of sort S the formula has, those with one name counted once.
+    """Return var_S: the number of variables of sort S in the formula, those with one name counted once.
 
-    The paper's formulas have no `f <-> g`: it stands for (f -> g) & (g -> f). A `_` is a variable of its own
-    in each of the two copies of f, and counts so. A sort without variables is no key. Raises `TypeError` for
-    a formula that is not expanded: the variables of its definitions would be missing.
+    The paper's formulas have no `f <-> g`: it abbreviates (f -> g) & (g -> f). A `_` is a separate variable
+    in each of the two copies of f, and is counted twice. A sort without variables is no key. Raises
+    `TypeError` for a formula that is not expanded: the variables of its definitions would be missing.
     """
     named: dict[str, set[str]] = {}
     wild: Counter[str] = Counter()

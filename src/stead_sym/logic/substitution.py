@@ -1,11 +1,11 @@
-"""Substitution, and the step from resolved to expanded formulas; both avoid capture.
+"""Capture-avoiding substitution, and the expansion of resolved formulas.
 
-Expanding puts the bodies of definitions where they are used, the meaning of an operator that is defined by
-others in its place, and a quantifier where a `_` stands.
+Expansion replaces the use of a definition by its body, a derived operator by its meaning, and a `_` by a
+quantified variable.
 
-One decision: a bound variable is renamed (`x` to `x_1`, `x_2`, …) only when a name that comes in
-would be captured. A constant counts as such a name: text says by its binders alone what a name is, so
-no constant may come to stand under a binder of its own name.
+One decision: a bound variable is renamed (`x` to `x_1`, `x_2`, …) only if an inserted name would be captured.
+Constants count as such names: in text only the binders decide what a name denotes, so no constant may end up
+under a binder of its own name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from stead_sym.logic.syntax import (
 
 
 def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
-    """φ[x := t]: every free occurrence of the variables replaced, all at once."""
+    """Return φ[x := t], with all free occurrences of the variables replaced simultaneously."""
     if not images:
         return formula
     if isinstance(formula, Quantified):
@@ -59,33 +59,37 @@ def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
 
 
 def substitute_terms(listed: Sequence[Term], images: Mapping[str, Term]) -> tuple[Term, ...]:
-    """The terms with every free occurrence of the variables replaced, all at once."""
+    """Return the terms with all free occurrences of the variables replaced simultaneously."""
     replaced = substitute(Atom("", tuple(listed)), images)
     assert isinstance(replaced, Atom)
     return replaced.args
 
 
 def expand(formula: Resolved, definitions: Mapping[str, Definition]) -> Expanded:
-    """φ with every use of a definition replaced by its body, in which the arguments stand for the parameters,
-    each operator of `logic.derived` by its meaning, and each atom with a `_` by `exists x. …` over it, x a
-    variable that stands nowhere else.
+    """Return φ with definitions, derived operators and wildcards expanded.
+
+    Each use of a definition is replaced by its body with the arguments for the parameters, each operator of
+    `logic.derived` by its meaning, and each atom with a `_` by `exists x. …` over it, x a variable that
+    occurs nowhere else.
 
     A definition may use others, declared before or after it; ``definitions`` are resolved. Raises
-    `DeclarationError` for one that leads back to itself.
+    `DeclarationError` for a cyclic one.
     """
     return _Expansion(formula, definitions).expanded(formula, ())
 
 
 @dataclass(frozen=True)
 class _Expansion:
-    """What expanding a formula needs to know of the whole of it."""
+    """The context of an expansion: the whole formula and the definitions."""
 
     whole: Resolved
     definitions: Mapping[str, Definition]
 
     def expanded(self, formula: Formula, path: tuple[str, ...], depth: int = 1) -> Formula:
-        """The formula expanded; ``path`` are the definitions whose bodies it stands in, ``depth`` is how
-        deep it stands in the whole."""
+        """Return the formula expanded.
+
+        ``path`` are the definitions whose bodies enclose it, ``depth`` is its depth in the whole.
+        """
         if max(depth, len(path)) > MAX_DEPTH:
             raise DeclarationError(
                 f"nested more than {MAX_DEPTH} deep once `define`s are expanded; write less in each other",
@@ -111,11 +115,11 @@ class _Expansion:
                 body = self.expanded(formula.body, path, depth + 1)
                 return _rebound(formula, body, constants(body))
             case _:
-                # no function of ours in between: a formula may be nested as deep as Python allows calls
+                # no Python function in between, so that nesting uses as few stack frames as possible
                 return map_children(partial(self.expanded, path=path, depth=depth + 1), formula)
 
     def _quantified(self, formula: Atom | Use | Compare, path: tuple[str, ...], depth: int) -> Formula:
-        """`P(c, _)` as `exists x. P(c, x)`."""
+        """Return `P(c, _)` as `exists x. P(c, x)`."""
         named, binders = without_wildcards(terms(formula), self._names)
         replacing = iter(named)
         plain = self.expanded(map_terms(lambda _: next(replacing), formula), path, depth)
@@ -125,20 +129,20 @@ class _Expansion:
 
     @cached_property
     def _names(self) -> Iterator[str]:
-        """Names for the variables of wildcards, none of which stands anywhere else."""
+        """Names for the variables of wildcards, none of which occurs anywhere else."""
         bodies = (definition.body for definition in self.definitions.values())
         return wildcard_names(frozenset[str]().union(*map(_all_names, (self.whole, *bodies))))
 
 
 def wildcard_names(taken: Set[str]) -> Iterator[str]:
-    """`_1`, `_2`, … but for those that are taken: names for the variables that wildcards are expanded to."""
+    """Yield `_1`, `_2`, … except the taken ones, as names for the variables of wildcards."""
     return (name for name in (f"{WILDCARD}{number}" for number in count(1)) if name not in taken)
 
 
 def without_wildcards(
     listed: Iterable[Term], names: Iterator[str]
 ) -> tuple[tuple[Term, ...], tuple[Binder, ...]]:
-    """The terms with a variable for each wildcard, and these variables."""
+    """Return the terms with a variable for each wildcard, and the binders of these variables."""
     binders: list[Binder] = []
 
     def named(term: Term) -> Term:
@@ -158,7 +162,7 @@ def _under_binder(formula: Quantified, images: Mapping[str, Term]) -> Formula:
 
 
 def _rebound(formula: Quantified, body: Formula, taken: Iterable[str]) -> Quantified:
-    """The quantifier over ``body``, its variable renamed if ``taken`` holds the name."""
+    """Return the quantifier over ``body``, with its variable renamed if ``taken`` holds the name."""
     taken = frozenset(taken)
     name = formula.binder.name
     if name not in taken:
@@ -170,7 +174,7 @@ def _rebound(formula: Quantified, body: Formula, taken: Iterable[str]) -> Quanti
 
 
 def fresh_name(name: str, taken: Iterable[str]) -> str:
-    """``name``, or the first of `name_1`, `name_2`, … that is not taken."""
+    """Return ``name``, or the first of `name_1`, `name_2`, … that is not taken."""
     taken = frozenset(taken)
     candidate, number = name, 0
     while candidate in taken:
@@ -181,13 +185,13 @@ def fresh_name(name: str, taken: Iterable[str]) -> str:
 
 def _term(term: Term, images: Mapping[str, Term]) -> Term:
     if isinstance(term, Var) and term.name in images:
-        # the place stays that of the occurrence, so that messages point at what was written
+        # keep the span of the occurrence, so that messages point at the written text
         return replace(images[term.name], span=term.span)
     return term
 
 
 def _names_in(term: Term) -> frozenset[str]:
-    """The names in a term."""
+    """Return the names in a term."""
     if isinstance(term, Sum):
         return _names_in(term.left) | _names_in(term.right)
     return _all_names(term.each) if isinstance(term, Tally) else frozenset({str(term)})

@@ -1,26 +1,25 @@
 """First-order CTL: terms and formulas as a closed union of small frozen classes.
 
-`Formula` lists the constructors; traverse them with ``match`` and close with ``assert_never``.
-`children`, `terms` and what maps over them read the shape of a class off its fields. Spans (where a node
-stood in its source) never take part in equality.
+`Formula` lists the constructors; traverse them with ``match`` and close with ``assert_never``. `children`,
+`terms` and the functions that map over them derive the structure of a class from its fields. Spans (the
+position of a node in its source) never take part in equality.
 
-Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies). Each computes
-its hash once: results are kept by formula in many places.
+Formulas compose with Python's operators: ``f & g``, ``f | g``, ``~f`` and ``f >> g`` (implies). Each formula
+caches its hash, because many caches are indexed by formulas.
 
 A formula goes through three phases, and each step leaves fewer constructors:
 
-- *raw*, as `logic.parser` and `logic.compose` give it: a name that no quantifier of the formula binds is
-  a `Name`, a binder may lack its sort, and an `Atom` may stand for the use of a definition;
+- *raw*, as `logic.parser` and `logic.compose` return it: a name that no quantifier of the formula binds is a
+  `Name`, a binder may lack its sort, and an `Atom` may be the use of a definition;
 - *resolved* by `logic.sorts.resolve`: terms are `Var`, `Const` or `Wildcard`, binders and comparisons have
-  their sorts, and the use of a definition is a `Use`. This is what prints back as it was written;
-- *expanded* by `logic.substitution.expand`: no `Use` is left, no `Derived`, and no `Wildcard` but in `Did`.
-Truth, runs,
-  diagrams and the counting of variables are defined for expanded formulas, and raise `TypeError` where they
-  meet anything earlier.
+  their sorts, and the use of a definition is a `Use`. It prints as it was written;
+- *expanded* by `logic.substitution.expand`: no `Use` is left, no `Derived`, and no `Wildcard` except in
+  `Did`. Satisfaction, runs, decision diagrams and the counting of variables are defined for expanded
+  formulas, and raise `TypeError` for earlier phases.
 
-An expanded formula is also a resolved one and a resolved one also raw: each step leaves what is past it as
-it is. `Deployment` takes both. The aliases `Raw`, `Resolved` and `Expanded` of `Formula` say in a signature
-which phase is meant.
+An expanded formula is also a resolved one and a resolved one also raw: each step is the identity on the
+result of later ones. `Deployment` applies both steps. The aliases `Raw`, `Resolved` and `Expanded` of
+`Formula` document the phase in a signature.
 """
 
 from __future__ import annotations
@@ -34,8 +33,10 @@ from stead_sym.errors import DeclarationError, Located
 from stead_sym.support.html import Displayed
 
 MAX_DEPTH = 200
-"""How deep formulas may be nested, as text (the items around them count) and with definitions expanded: what
-reads them is recursive."""
+"""The maximum nesting depth of formulas, in text (enclosing items count) and after expansion.
+
+It is limited because the functions on formulas are recursive.
+"""
 
 Path: TypeAlias = Literal["A", "E"]
 Comparison: TypeAlias = Literal["atleast", "atmost", "exactly"]
@@ -44,50 +45,56 @@ Ordering: TypeAlias = Literal["<", "<=", ">", ">=", "succ"]
 
 @dataclass(frozen=True, slots=True)
 class Var(Located):
-    """A variable; a binder, a parameter or the formula's scope says its sort."""
+    """A variable; its sort is determined by a binder, a parameter or the formula's scope."""
 
     name: str
 
     def __str__(self) -> str:
+        """Return the variable's name."""
         return self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Const(Located):
-    """A constant: a value that stands for itself."""
+    """A constant, which denotes itself."""
 
     value: str
 
     def __str__(self) -> str:
+        """Return the value."""
         return self.value
 
 
 @dataclass(frozen=True, slots=True)
 class Name(Located):
-    """A name in a raw formula: a variable where something around the formula declares it, else a constant."""
+    """A name in a raw formula: a variable if an enclosing binder declares it, otherwise a constant."""
 
     text: str
 
     def __str__(self) -> str:
+        """Return the name."""
         return self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Wildcard(Located):
-    """`_` in a resolved formula: some active value of the sort that its position has, quantified right at the
-    atom. An expanded formula has none."""
+    """`_` in a resolved formula: some active value of its position's sort, quantified directly at the atom.
+
+    An expanded formula has none, except in `Did`.
+    """
 
     sort: str
 
     def __str__(self) -> str:
+        """Return `_`."""
         return WILDCARD
 
 
 INTEGERS = "ℤ"
-"""The sort, which no file names, of integers that need not be values of one sort."""
+"""The sort of integers that need not be values of one sort; no file names it."""
 
 WILDCARD = "_"
-"""How a wildcard is written; in a raw formula it is the `Name` of this text."""
+"""The text of a wildcard; in a raw formula a wildcard is the `Name` with this text."""
 
 Sign: TypeAlias = Literal["+", "-"]
 
@@ -101,18 +108,23 @@ class Sum(Located):
     right: Term
 
     def __str__(self) -> str:
+        """Return the term as text."""
         right = f"({self.right})" if isinstance(self.right, Sum) else str(self.right)
         return f"{self.left} {self.sign} {right}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tally(Located):
-    """The integer `count x: s, … . f` or `sum t for x: s, … . f`: over the values of x that satisfy f, how
-    many there are, or the sum of t. ``each`` is the body under an `Each` for every variable."""
+    """The integer `count x: s, … . f` or `sum t for x: s, … . f`.
+
+    It is the number of the values of x that satisfy f, or the sum of t over them. ``each`` is the body under
+    an `Each` for every variable.
+    """
 
     each: Formula
 
     def __str__(self) -> str:
+        """Return the term as text, in parentheses."""
         from stead_sym.logic.printer import print_tally  # the printer imports this module
 
         return f"({print_tally(self)})"
@@ -125,11 +137,11 @@ Term: TypeAlias = Var | Const | Name | Wildcard | Sum | Tally
 class Binder(Located):
     """A declared variable.
 
-    ``known_sort`` is its sort as far as it is known: in a raw formula None where it was not written.
-    ``default`` is the sort that a later name of the same list was given (`x, y: s`); it counts where the
-    uses of the variable do not say its sort. ``declared``: the variable of `exists x in s` or `forall x in
-    s`, which ranges over all declared values of a finite sort; any other ranges over the active ones.
-    ``wild``: the variable that a `_` was expanded to.
+    ``known_sort`` is its sort, or in a raw formula None if it was not written. ``default`` is the sort of a
+    later name of the same list (`x, y: s`); it applies if the uses of the variable do not determine its sort.
+    ``declared`` marks the variable of `exists x in s` or `forall x in s`, which ranges over all declared
+    values of a finite sort; any other ranges over the active ones. ``wild`` marks the variable of an expanded
+    `_`.
     """
 
     name: str
@@ -140,12 +152,13 @@ class Binder(Located):
 
     @property
     def sort(self) -> str:
-        """The sort of a resolved binder; `TypeError` where it is not known yet."""
+        """The sort of a resolved binder; `TypeError` if it is not known yet."""
         if self.known_sort is None:
             raise TypeError(f"nothing has said the sort of {self.name} yet; {RESOLVE_FIRST}")
         return self.known_sort
 
     def __str__(self) -> str:
+        """Return the binder as it is written in a list."""
         if self.declared:
             return f"{self.name} in {self.known_sort}"
         return self.name if self.known_sort is None else f"{self.name}: {self.known_sort}"
@@ -157,24 +170,30 @@ class _Composable(Located, Displayed):
     __slots__ = ("_hash",)
 
     def __and__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
+        """Return `f & g`."""
         return And((self, other)) if isinstance(other, _Composable) else NotImplemented
 
     def __or__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
+        """Return `f | g`."""
         return Or((self, other)) if isinstance(other, _Composable) else NotImplemented
 
     def __invert__(self: Formula) -> Formula:  # type: ignore[misc]
+        """Return `~f`."""
         return Not(self)
 
     def __rshift__(self: Formula, other: Formula) -> Formula:  # type: ignore[misc]
+        """Return `f -> g`."""
         return Implies(self, other) if isinstance(other, _Composable) else NotImplemented
 
     def __bool__(self) -> NoReturn:
+        """Raise `TypeError`: the truth of a formula depends on a state."""
         raise TypeError(
             "a formula has no truth value in Python: join formulas by & | ~ >>, not by `and`, `or`, `not`,"
             " and ask `holds` whether one is true in a state"
         )
 
     def __str__(self: Formula) -> str:  # type: ignore[misc]
+        """Return the formula as text."""
         from stead_sym.logic.printer import print_formula  # the printer imports this module
 
         return print_formula(self)
@@ -197,10 +216,10 @@ class Equal(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Compare(_Composable):
-    """`t < u` and the like between two terms of one ordered sort, or `succ(t, u)`: u is the next after t.
+    """`t < u` and the like between two terms of one ordered sort, or `succ(t, u)`: u is the successor of t.
 
-    It compares the places of the values in the sort's list, active or not. ``known_sort`` is None in a raw
-    formula, where `succ(t, u)` is an `Atom`; it is `INTEGERS` where integers are compared that are not both
+    It compares the positions of the values in the sort's list, active or not. ``known_sort`` is None in a raw
+    formula, where `succ(t, u)` is an `Atom`. It is `INTEGERS` if integers are compared that are not both
     values of one sort.
     """
 
@@ -211,7 +230,7 @@ class Compare(_Composable):
 
     @property
     def sort(self) -> str:
-        """The sort of both terms; `TypeError` where it is not known yet."""
+        """The sort of both terms; `TypeError` if it is not known yet."""
         if self.known_sort is None:
             raise TypeError(f"nothing has said the sort of {self.left} and {self.right} yet; {RESOLVE_FIRST}")
         return self.known_sort
@@ -219,11 +238,11 @@ class Compare(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Atom(_Composable):
-    """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` read in the successor state (only in `ensure`).
+    """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` in the successor state (only in `ensure`).
 
     In a raw formula the name may also be that of a definition, and the arguments may be those of named
-    ``columns``, `P(c = t, …)`, which `logic.columns` puts in their places. A resolved atom with a `Sum` or a
-    `Tally` has the ``sorts`` of the columns; it is false where the integer is none of its column's.
+    ``columns``, `P(c = t, …)`, which `logic.columns` translates to positions. A resolved atom with a `Sum` or
+    a `Tally` has the ``sorts`` of the columns; it is false if the integer is no value of its column's sort.
     """
 
     relation: str
@@ -235,7 +254,7 @@ class Atom(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Use(_Composable):
-    """`P(t1, …, tq)` for a definition P, in a resolved formula; an expanded one has none."""
+    """The use `P(t1, …, tq)` of a definition P, in a resolved formula; an expanded one has none."""
 
     definition: str
     args: tuple[Term, ...] = ()
@@ -243,6 +262,8 @@ class Use(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Not(_Composable):
+    """`~f`."""
+
     body: Formula
 
 
@@ -262,12 +283,16 @@ class Or(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Implies(_Composable):
+    """`f -> g`."""
+
     left: Formula
     right: Formula
 
 
 @dataclass(frozen=True, slots=True)
 class Iff(_Composable):
+    """`f <-> g`."""
+
     left: Formula
     right: Formula
 
@@ -290,7 +315,7 @@ class Forall(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Count(_Composable):
-    """`atleast|atmost|exactly n x: s. f`: how many active values of s satisfy f."""
+    """`atleast|atmost|exactly n x: s. f`: a bound on the number of active values of s that satisfy f."""
 
     comparison: Comparison
     number: int
@@ -300,7 +325,7 @@ class Count(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Each(_Composable):
-    """A variable of a `Tally`, and what is counted or summed for each of its values: only within one."""
+    """A variable of a `Tally` over the body that is counted or summed for each of its values."""
 
     binder: Binder
     body: Formula
@@ -308,7 +333,7 @@ class Each(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Weight(_Composable):
-    """What a `Tally` adds where ``condition`` holds: the integer ``of``, or 1 where it is empty."""
+    """The summand of a `Tally` if ``condition`` holds: the integer ``of``, or 1 if that is empty."""
 
     of: tuple[Term, ...]
     condition: Formula
@@ -340,7 +365,7 @@ class Globally(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Until(_Composable):
-    """`A[f U g]`, `E[f U g]`; with ``weak`` `A[f W g]`, `E[f W g]` (g need not come)."""
+    """`A[f U g]`, `E[f U g]`; with ``weak`` `A[f W g]`, `E[f W g]` (g need not hold ever)."""
 
     path: Path
     left: Formula
@@ -350,8 +375,10 @@ class Until(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Since(_Composable):
-    """`f since g`: g held at some time in the stretch that counts, and f ever since
-    (`deployment.history`)."""
+    """`f since g`: g held now or earlier, and f has held in every state since (`deployment.history`).
+
+    Only the latest consecutive states count in which all values of the assignment are constants or active.
+    """
 
     left: Formula
     right: Formula
@@ -359,16 +386,18 @@ class Since(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Previously(_Composable):
-    """`previously f`: f held in the state before."""
+    """`previously f`: f held in the previous state."""
 
     body: Formula
 
 
 @dataclass(frozen=True, slots=True)
 class Did(_Composable):
-    """`did w(t1, …, tq) by a`: the step into the state was the call w(t1, …, tq), made by the agent a, or by
-    any agent where ``agent`` is None. A `_` among the arguments matches every value, active or not, and
-    stays in an expanded formula."""
+    """`did w(t1, …, tq) by a`: the step into the state was the call w(t1, …, tq) of the agent a.
+
+    If ``agent`` is None, any agent may have made the call. A `_` among the arguments matches every value,
+    active or not, and remains in an expanded formula.
+    """
 
     tool: str
     args: tuple[Term, ...] = ()
@@ -391,8 +420,7 @@ class Empty(_Composable):
 
 @dataclass(frozen=True, slots=True)
 class Derived(_Composable):
-    """An operator that is defined by others (`logic.derived`), in a raw or resolved formula; an expanded one
-    has none."""
+    """An operator that is defined by others (`logic.derived`); an expanded formula has none."""
 
     operator: str
     operands: tuple[Formula, ...]
@@ -413,7 +441,7 @@ F = TypeVar("F", bound=Formula)
 
 
 def _hash_once(constructor: Any) -> None:
-    """Let formulas of this constructor keep their hash, which is otherwise as much work as they are large."""
+    """Cache the hash of formulas with this constructor; computing it takes time linear in the formula."""
     computed = constructor.__hash__
 
     def kept(self: Any) -> int:
@@ -447,7 +475,7 @@ _TERMS = ("Term", "tuple[Term, ...]")
 
 
 def _fields(kinds: tuple[str, ...]) -> Mapping[type, tuple[str, ...]]:
-    """Per constructor the names of its fields that are declared as one of these."""
+    """Return, per constructor, the names of its fields that are declared with one of these types."""
     return {
         constructor: tuple(each.name for each in fields(constructor) if each.type in kinds)
         for constructor in get_args(Formula)
@@ -466,7 +494,7 @@ def _of(fields_: Mapping[type, tuple[str, ...]], formula: Formula) -> tuple[Any,
 
 
 def _tallies(term: Term) -> Iterator[Formula]:
-    """The formulas of the tallies of a term."""
+    """Yield the bodies of the tallies in a term."""
     if isinstance(term, Sum):
         yield from _tallies(term.left)
         yield from _tallies(term.right)
@@ -477,7 +505,7 @@ def _tallies(term: Term) -> Iterator[Formula]:
 def _map_term(
     transform: Callable[[Term], Term] | None, of_formula: Callable[[Any], Any] | None, term: Term
 ) -> Term:
-    """The term with its variables, constants and names transformed, or the formulas of its tallies."""
+    """Return the term with its variables, constants and names, or the bodies of its tallies, transformed."""
     if isinstance(term, Sum):
         left, right = (_map_term(transform, of_formula, part) for part in (term.left, term.right))
         return replace(term, left=left, right=right)
@@ -487,19 +515,19 @@ def _map_term(
 
 
 def leaves(term: Term) -> tuple[Term, ...]:
-    """The variables, constants and names that a term holds outside of tallies."""
+    """Return the variables, constants and names of a term, outside of tallies."""
     if isinstance(term, Sum):
         return (*leaves(term.left), *leaves(term.right))
     return () if isinstance(term, Tally) else (term,)
 
 
 def is_compound(term: Term) -> bool:
-    """The term is a sum or a tally: an integer that is no name of a value."""
+    """Return True if the term is a sum or a tally: an integer that is no name of a value."""
     return isinstance(term, Sum | Tally)
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
-    """The immediate subformulas, in the order written; those of the tallies among the terms come first."""
+    """Return the immediate subformulas in their order; the bodies of tallies among the terms come first."""
     own = _of(_OWN_TERMS, formula)
     found: tuple[Formula, ...] = _of(_CHILDREN, formula)
     if any(map(is_compound, own)):
@@ -510,10 +538,10 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 def map_children(
     transform: Callable[[Any], Any], formula: F, fields_: Mapping[type, tuple[str, ...]] = _CHILDREN
 ) -> F:
-    """The same constructor over the transformed immediate subformulas, or over other transformed fields."""
+    """Return the same constructor over transformed immediate subformulas, or other transformed fields."""
     if fields_ is _CHILDREN and any(map(is_compound, _of(_OWN_TERMS, formula))):
         formula = map_children(lambda term: _map_term(None, transform, term), formula, _OWN_TERMS)
-    # no function of ours in between: a formula may be nested as deep as Python allows calls
+    # no Python function in between, so that nesting uses as few stack frames as possible
     changed: dict[str, Any] = {}
     for name in fields_[type(formula)]:
         value = getattr(formula, name)
@@ -522,26 +550,26 @@ def map_children(
 
 
 def arguments(formula: Formula) -> tuple[Term, ...]:
-    """The terms that the formula itself holds, as they are written."""
+    """Return the formula's own terms as they are written."""
     return _of(_OWN_TERMS, formula)
 
 
 def terms(formula: Formula) -> tuple[Term, ...]:
-    """The variables, constants and names that the formula itself holds, without those of its
-    subformulas."""
+    """Return the formula's own variables, constants and names, without those of its subformulas."""
     own = _of(_OWN_TERMS, formula)
     return tuple(leaf for term in own for leaf in leaves(term)) if any(map(is_compound, own)) else own
 
 
 def map_terms(transform: Callable[[Term], Term], formula: F) -> F:
-    """The same constructor over the transformed variables, constants and names that the formula itself
-    holds."""
+    """Return the same constructor over the formula's own transformed variables, constants and names."""
     return map_children(lambda term: _map_term(transform, None, term), formula, _OWN_TERMS)
 
 
 def signs(formula: Formula) -> tuple[int, ...]:
-    """How its truth goes with that of each immediate subformula: 1 where it can only become truer as that one
-    does, -1 where it can only become falser, 0 where neither is sure."""
+    """Return the formula's monotonicity in each immediate subformula: 1, -1, or 0 if neither is certain.
+
+    1 means increasing (it can only become true if the subformula does), -1 decreasing.
+    """
     match formula:
         case Not():
             return (-1,)
@@ -556,26 +584,26 @@ def signs(formula: Formula) -> tuple[int, ...]:
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:
-    """The formula and everything below it, outermost first."""
+    """Yield the formula and all its subformulas, outermost first."""
     yield formula
     for child in children(formula):
         yield from subformulas(child)
 
 
 def relations_in(formula: Formula) -> tuple[str, ...]:
-    """The relations that the formula reads, each once, in the order in which they stand there."""
+    """Return the relations in the formula, without repetition, in the order of their first occurrences."""
     return tuple(dict.fromkeys(part.relation for part in subformulas(formula) if isinstance(part, Atom)))
 
 
 @lru_cache(maxsize=1 << 16)
 def is_temporal(formula: Formula) -> bool:
-    """Whether a temporal operator occurs anywhere in the formula."""
+    """Return True if the formula has a temporal operator."""
     return isinstance(formula, Temporal) or any(map(is_temporal, children(formula)))
 
 
 @lru_cache(maxsize=1 << 16)
 def tells_of_steps(formula: Formula) -> bool:
-    """Whether the formula speaks of the past, or of the step into the state: `once`, `did` and the like."""
+    """Return True if the formula has an operator of the past or `did`."""
     return (
         isinstance(formula, Past | Did)
         or (isinstance(formula, Derived) and len(formula.operands) == 1)
@@ -585,7 +613,7 @@ def tells_of_steps(formula: Formula) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def free_variables(formula: Formula) -> frozenset[str]:
-    """The names of the variables that no quantifier of the formula binds."""
+    """Return the names of the variables that no quantifier of the formula binds."""
     if isinstance(formula, Quantified):
         return free_variables(formula.body) - {formula.binder.name}
     own = frozenset(term.name for term in terms(formula) if isinstance(term, Var))
@@ -593,7 +621,7 @@ def free_variables(formula: Formula) -> frozenset[str]:
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:
-    """The parts that the formula is a conjunction of, none of them one itself; the formula, if it is none."""
+    """Yield the conjuncts of the formula, nested conjunctions flattened; the formula itself if it is none."""
     if isinstance(formula, And):
         for part in formula.parts:
             yield from conjuncts(part)
@@ -602,12 +630,12 @@ def conjuncts(formula: Formula) -> Iterator[Formula]:
 
 
 def conjunction(parts: tuple[Formula, ...]) -> Formula:
-    """`true`, the part, or the conjunction of the parts."""
+    """Return `true`, the part, or the conjunction of the parts."""
     return TRUE if not parts else parts[0] if len(parts) == 1 else And(parts)
 
 
 def disjunction(parts: tuple[Formula, ...]) -> Formula:
-    """`false`, the part, or the disjunction of the parts."""
+    """Return `false`, the part, or the disjunction of the parts."""
     return FALSE if not parts else parts[0] if len(parts) == 1 else Or(parts)
 
 
@@ -615,17 +643,20 @@ RESOLVE_FIRST = "resolve the formula and expand its definitions first, as `Deplo
 
 
 def unresolved(name: Name) -> TypeError:
-    """What to raise for a term that is not told apart yet."""
+    """Return the error for a name that is not resolved."""
     return TypeError(f"{name} may be a variable or a constant; {RESOLVE_FIRST}")
 
 
 def unquantified(wildcard: Wildcard) -> TypeError:
-    """What to raise for a wildcard that is not expanded to a quantifier yet."""
+    """Return the error for a wildcard that is not expanded to a quantifier."""
     return TypeError(f"a `{wildcard}` of sort {wildcard.sort} is not quantified; {RESOLVE_FIRST}")
 
 
 def unfollowed(formula: Since | Previously | Did) -> DeclarationError:
-    """What to raise for what a database alone does not say (`deployment.following`)."""
+    """Return the error for an operator of the past, which a database alone does not decide.
+
+    See `deployment.following`.
+    """
     return DeclarationError(
         f"`{formula}` is about steps, of which a database alone does not tell; ask it of `verify`",
         formula.span,
@@ -633,6 +664,6 @@ def unfollowed(formula: Since | Previously | Did) -> DeclarationError:
 
 
 def unexpanded(formula: Use | Derived) -> TypeError:
-    """What to raise for what `expand` was to replace."""
+    """Return the error for a construct that `expand` should have replaced."""
     what = f"definition {formula.definition}" if isinstance(formula, Use) else f"operator {formula.operator}"
     return TypeError(f"{formula} uses the {what}, which is not expanded; {RESOLVE_FIRST}")

@@ -1,1 +1,1 @@
-"""Language models as base agents: what runs them, and how they are asked."""
+"""Language models as base agents: their backends, and the queries to them."""

@@ -1,7 +1,7 @@
-"""Addresses of servers, and how they are written in messages without their secrets.
+"""Addresses of servers, and their display in messages without secrets.
 
-The decision: what a URL has besides scheme, host, port and path is taken for a secret: it goes into requests
-and never into a name, an error, a report or a store.
+The decision: every part of a URL except scheme, host, port and path is treated as a secret: it is sent in
+requests and never appears in a name, an error, a report or a store.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stead_sym.errors import InputError
 
 @dataclass(frozen=True)
 class Address:
-    """A server: ``url`` is what may be said, the rest is for requests only."""
+    """The address of a server: ``url`` is public, the rest is for requests only."""
 
     url: str
     query: str = field(default="", repr=False)
@@ -27,8 +27,10 @@ class Address:
 
     @classmethod
     def of(cls, words: str) -> Address:
-        """The address that ``words`` are. The environment variable VLLM_API_KEY has the key of a server that
-        wants one. Raises `InputError` for what is no URL."""
+        """Return the address that ``words`` denote; raise `InputError` if they are no URL.
+
+        The environment variable VLLM_API_KEY has the key for a server that requires one.
+        """
         try:
             parts = urlsplit(words.strip())
             host, port = parts.hostname, parts.port
@@ -55,9 +57,9 @@ class Address:
         return cls(url, parts.query, tuple(headers), tuple(s for s in secrets if s))
 
     def target(self, path: str) -> str:
-        """The URL of a request."""
+        """Return the URL of a request."""
         return f"{self.url}{path}" + (f"?{self.query}" if self.query else "")
 
     def said(self, text: str) -> str:
-        """A text, such as a server's error, without the secrets of this address, on one line, and cut."""
+        """Return a text, such as a server's error, on one line, truncated and without the secrets."""
         return one_line(without_credentials(without_secrets(text, self.secrets)))

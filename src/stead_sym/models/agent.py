@@ -1,7 +1,7 @@
-"""A language model as a base agent: prompts in, decoding inside the offered calls, a store in front.
+"""A language model as a base agent: a prompt, decoding constrained to the offered calls, and a store.
 
-The decision: an agent keeps what it selected and the records of the latest decisions; older records are read
-from the store again, so that its memory does not grow with every prompt that was ever put.
+The decision: an agent keeps its selections and the latest decision records in memory. Older records are read
+from the store again, so that memory does not grow with every prompt.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from stead_sym.models.pipeline import Pipeline, State
 from stead_sym.support.progress import Progress
 
 _MAX_RECORDS_IN_MEMORY = 20_000
-"""How many records are kept in memory, of some 4 KB each."""
+"""The maximum number of records in memory, of some 4 KB each."""
 
 
 class ModelAgent:
-    """A language model behind a prompt, with a store of its decisions in front: a base agent.
+    """A base agent: a language model behind a prompt, with a store of its decisions.
 
-    ``rule`` says which calls are possible: the greedy choice by default, so that every context has one
-    selected call. With ``weigh`` the model is also asked, once per decision, what it would write if nothing
-    constrained it, where the backend can tell (`Unconstrained`); nothing is selected by that.
+    ``rule`` determines the possible calls: by default the greedy choice, so that every context has one
+    selected call. With ``weigh`` the model is also asked, once per decision, for its unconstrained output, if
+    the backend supports it (`Unconstrained`); the selection does not depend on it.
 
-    Several threads may ask one agent, and several agents and processes may share a store: what one of them
-    is asking, another waits for.
+    An agent is thread-safe, and several agents and processes may share a store: a query in progress in one of
+    them is awaited by the others.
     """
 
     def __init__(
@@ -57,35 +57,39 @@ class ModelAgent:
 
     @property
     def name(self) -> str:
+        """The name of the backend."""
         return self.backend.name
 
     @property
     def queries(self) -> int:
-        """The number of contexts that the store did not answer."""
+        """The number of contexts that were not answered from the store."""
         return self._queries
 
     @property
     def requests(self) -> int:
-        """The number of branching nodes that the model was asked about."""
+        """The number of branching nodes for which the model was queried."""
         return self._requests
 
     def report_to(self, progress: Progress | None) -> None:
-        """See `base.Reporting`: contexts decided, messages that had to be sent again, and contexts that
-        another worker on the same store is asking about."""
+        """Report progress to a callback; see `base.Reporting`.
+
+        The counts are decided contexts, messages that were sent again, and contexts in progress in another
+        worker on the same store.
+        """
         self._progress = progress
 
     def answer(self, context: DecisionContext) -> Answer | None:
-        """The record of a selection made by this object."""
+        """Return the record of a selection made by this object."""
         if context not in self._selected:
             return None
         return self._latest.get(context) or self.store.get(self._selected[context][1])
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        """The calls that the rule makes possible, from the store where it knows.
+        """Return the calls that the rule makes possible, from the store if it has them.
 
-        Raises `ModelError` for calls that the tokenizer does not tell apart and for a context that is
-        longer than the model's window, `StoreError` for a store that is not sound, and whatever the backend
-        raises. What was answered before an error is in the store.
+        Raises `ModelError` for calls that the tokenizer does not distinguish and for a context that exceeds
+        the model's window, `StoreError` for a corrupt store, and any error of the backend. Answers before an
+        error are in the store.
         """
         new = [context for context in dict.fromkeys(contexts) if context not in self._selected]
         if new:

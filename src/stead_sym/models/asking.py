@@ -1,8 +1,8 @@
-"""Questions on their way to a model: put one by one, answered in any order.
+"""Asynchronous requests to a model; answers arrive in any order.
 
-The decision: who asks (`pipeline`) sees one interface. A backend that can take questions while others are
-answered has it itself (`Streaming`); in front of any other stands `InBatches`, which collects questions while
-a batch of them is answered.
+The decision: the caller (`pipeline`) uses one interface. A backend that accepts requests while others are
+pending implements it itself (`Streaming`); any other is wrapped in `InBatches`, which collects requests while
+a batch is being answered.
 """
 
 from __future__ import annotations
@@ -17,38 +17,46 @@ from stead_sym.models.backend import Backend, Request, Unconstrained, Written
 
 Question: TypeAlias = Request | Written
 Said: TypeAlias = Sequence[float] | Unforced
-"""To a `Request` the log-probabilities of its allowed tokens, to a `Written` how far the model writes it."""
+"""The answer to a `Request`: the log-probabilities of its allowed tokens; to a `Written`: an `Unforced`."""
 
 
 class Asking(Protocol):
-    """Questions to one model. ``capacity`` is how many decisions may be in progress at one time; ``again``
-    counts what had to be asked again."""
+    """Requests to one model.
+
+    ``capacity`` is the number of decisions that may be in progress at one time; ``again`` counts the repeated
+    requests.
+    """
 
     @property
-    def capacity(self) -> int: ...
+    def capacity(self) -> int:
+        """The number of decisions that may be in progress at one time."""
+        ...
+
     @property
-    def again(self) -> int: ...
+    def again(self) -> int:
+        """The number of repeated requests."""
+        ...
 
     def submit(self, number: int, question: Question, /) -> None:
-        """Put a question, under a number that its answer will have."""
+        """Submit a request, under a number that its answer will have."""
         ...
 
     def answers(self, waiting: Callable[[], object], /) -> list[tuple[int, Said]]:
-        """Answers that have come in, at least one; ``waiting`` is called now and then until there is one."""
+        """Return received answers, at least one; call ``waiting`` regularly until there is one."""
         ...
 
 
 @runtime_checkable
 class Streaming(Protocol):
-    """A backend that takes questions while others are answered."""
+    """A backend that accepts requests while others are pending."""
 
     def asking(self) -> AbstractContextManager[Asking]:
-        """Begin to ask; at the end nothing is under way any more."""
+        """Open a session for requests; at its end none is pending."""
         ...
 
 
 class InBatches:
-    """`Asking` for a backend that answers a batch of questions at a time."""
+    """`Asking` for a backend that answers one batch of requests at a time."""
 
     capacity = 1024
     again = 0
@@ -59,19 +67,21 @@ class InBatches:
         self._running: Iterator[tuple[int, Said]] = iter(())
 
     def __enter__(self) -> Self:
+        """Return the object itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Close the running batch."""
         close = getattr(self._running, "close", None)
         if close is not None:
             close()
 
     def submit(self, number: int, question: Question) -> None:
-        """Put a question into the next batch."""
+        """Add a request to the next batch."""
         self._next.append((number, question))
 
     def answers(self, waiting: Callable[[], object]) -> list[tuple[int, Said]]:
-        """One answer, so that it is stored before the next one is waited for."""
+        """Return one answer, so that it can be stored before the next one is computed."""
         waiting()
         while (answer := next(self._running, None)) is None:
             self._running = self._batch(self._next)

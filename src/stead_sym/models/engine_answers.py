@@ -1,17 +1,17 @@
-"""What an inference engine says when it samples one token, checked, and put together to log-probabilities.
+"""Check the answers of an inference engine that samples one token, and collect log-probabilities.
 
 The decision: an engine gets the constraint, and its answer is checked against it. It samples one token
-greedily among those allowed and reports the log-probabilities of the ones asked about. A token that is not
-allowed, or not the likeliest, shows that the engine decodes in another way than it was told to; its decisions
-would be those of another policy, so that this is an error.
+greedily among the allowed ones and reports the log-probabilities of the requested ones. If a token is not
+allowed, or not the likeliest, the engine does not decode as configured; its decisions would be those of
+another policy, so this is an error.
 
-The log-probabilities are those of the engine, from before the constraint where it can be told so: log-softmax
-over the whole vocabulary. An engine that reports them from after it (`processed_logprobs` of vLLM) has a
-constant added at each node; choices and margins, being differences, are the same.
+The log-probabilities are the engine's, if possible from before the constraint: log-softmax over the whole
+vocabulary. An engine that reports them from after it (`processed_logprobs` of vLLM) adds a constant at each
+node; choices and margins, being differences, are the same.
 
-What a model would write by itself is told by an engine that *reads* the selected call after its prompt: at
-each of the call's tokens it reports the log-probability of that token and of the likeliest one. That tells
-where greedy decoding writes something else first, and the probability of the whole call.
+The unconstrained output is compared by an engine that *reads* the selected call after its prompt: at each of
+the call's tokens it reports the log-probability of that token and of the likeliest one. This gives the first
+token at which greedy decoding differs, and the probability of the whole call.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Question(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """The token sampled, and the log-probabilities reported, of that one and of those asked about."""
+    """The sampled token, and the reported log-probabilities of it and of the requested ones."""
 
     token: int
     logprobs: Mapping[int, float]
 
 
 def questions(requests: Sequence[Request], most: int) -> list[Question]:
-    """The requests as sampling steps, each of which asks about at most so many of the allowed tokens."""
+    """Return the requests as sampling steps, each for at most ``most`` of the allowed tokens."""
     return [
         Question(number, request, request.allowed[start : start + most])
         for number, request in enumerate(requests)
@@ -60,9 +60,9 @@ def questions(requests: Sequence[Request], most: int) -> list[Question]:
 def gathered(
     name: str, answers: Generator[tuple[Question, Sampled], None, None]
 ) -> Iterator[tuple[int, tuple[float, ...]]]:
-    """`Backend.next_logprobs` from answers in any order: each request when its last question is answered.
+    """Yield `Backend.next_logprobs` from answers in any order: each request after its last answer.
 
-    Raises `ModelError` for an answer of ``name`` that is not one to the question; then no other is asked for.
+    Raises `ModelError` for an invalid answer of ``name``; then the other answers are not requested.
     """
     known: defaultdict[int, dict[int, float]] = defaultdict(dict)
     with closing(answers):
@@ -75,7 +75,7 @@ def gathered(
 
 
 def checked(name: str, question: Question, sampled: Sampled) -> dict[int, float]:
-    """The log-probabilities of the tokens asked about."""
+    """Return the log-probabilities of the requested tokens; raise `ModelError` for an invalid answer."""
     token, logprobs = sampled
     if token not in question.request.allowed:
         raise ModelError(
@@ -103,11 +103,12 @@ def checked(name: str, question: Question, sampled: Sampled) -> dict[int, float]
 def read_by(
     name: str, written: Written, places: Sequence[Mapping[int, float]], spelled: Callable[[int], str]
 ) -> Unforced:
-    """How far a model writes a call by itself, and the log-probability of the call: ``places[i]`` has the
-    log-probabilities of the call's token i and of the likeliest token there. Of equally likely ones greedy
-    decoding takes the one with the lowest number.
+    """Return the comparison of a call with greedy decoding, and the log-probability of the call.
 
-    Raises `ModelError` where a place does not have that of the call's token, or has more than a probability.
+    ``places[i]`` has the log-probabilities of the call's token i and of the likeliest token there. Of equally
+    likely ones greedy decoding takes the one with the lowest number.
+
+    Raises `ModelError` if a place lacks that of the call's token, or has one above 0.
     """
     for token, likely in zip(written.tokens, places, strict=True):
         if token not in likely or not all(value <= SLACK for value in likely.values()):

@@ -1,7 +1,7 @@
-"""Options that a user gives to what runs a model, as `KEY=VALUE`.
+"""Options for the engine that runs a model, as `KEY=VALUE`.
 
-The decision: an option goes to the engine's own constructor under the engine's own name for it. All that is
-given becomes part of what identifies the answers, but for options known not to determine them.
+The decision: an option is passed to the engine's own constructor under the engine's own name. Every option
+becomes part of the identity of the answers, except those known not to affect them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from stead_sym.logic.names import nearest
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Options by name, their values as JSON has them."""
+    """Options by name, with JSON values."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> EngineOptions:
-        """The options in `KEY=VALUE`, each given once; a VALUE that is not JSON is a text."""
+        """Return the options in `KEY=VALUE`, each given once; a VALUE that is not JSON is a string.
+
+        Raises `InputError` for other words.
+        """
         values: dict[str, Any] = {}
         for word in words:
             key, equals, text = word.partition("=")
@@ -39,7 +42,7 @@ class EngineOptions:
         return cls(values)
 
     def check(self, known: Collection[str], engine: str) -> None:
-        """Raise `InputError` for an option that ``engine`` does not know."""
+        """Raise `InputError` for an option that ``engine`` does not support."""
         for key in self.values:
             if key not in known:
                 hint = nearest(key, known, "")
@@ -49,14 +52,16 @@ class EngineOptions:
                 )
 
     def identity(self, irrelevant: Collection[str]) -> dict[str, str]:
-        """The options as a part of a backend's identity, without the irrelevant ones; empty where none is
-        left."""
+        """Return the options as a part of a backend's identity, without the irrelevant ones.
+
+        It is empty if none is left.
+        """
         left = {key: value for key, value in self.values.items() if key not in irrelevant}
         return {"options": spelled(left)} if left else {}
 
 
 def at_least_one(key: str, value: object) -> int:
-    """A number that an option wants."""
+    """Return the value of an option that must be an integer of at least 1; raise `InputError` otherwise."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InputError(f"--engine-option {key}={value} is not a number of at least 1; write one")
     return value
@@ -64,8 +69,7 @@ def at_least_one(key: str, value: object) -> int:
 
 @contextmanager
 def refusing(engine: str) -> Iterator[None]:
-    """Engines tell by a `TypeError` that their constructor does not take an argument, or not such a one: that
-    is an `InputError` of one line."""
+    """Convert an engine's `TypeError` for a constructor argument to an `InputError` of one line."""
     try:
         yield
     except TypeError as error:

@@ -1,10 +1,9 @@
-"""Questions to one server or to several that serve the same model: balanced, slowed down, asked again.
+"""Requests to one or several servers of the same model: load balancing, congestion control, retries.
 
-The decision: how many questions a server has at a time follows what it says. Every answer lets in a little
-more (one more per round), a refusal halves it and leaves the server alone for a while: additive increase,
-multiplicative decrease. A server that fails several times without an answer in between is given up; its
-questions go to the others, and now and then it is tried again. What one question meets is told by the
-deadline that it has, with all that is tried again.
+The decision: the number of requests at a server adapts to its answers. Every answer increases the limit
+slightly (by one per round), a rejection halves it and pauses the server: additive increase, multiplicative
+decrease. A server that fails several times in a row is given up; its requests go to the others, and it is
+retried periodically. The deadline of a request covers all its retries.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from stead_sym.models.connection import Patience, Talk, Temporary
 
 Tag = TypeVar("Tag")
 
-_TICK_SECONDS = 0.05  # seconds between looks at the clock
-_RETRY_SECONDS = 15.0  # seconds after which a server that was given up is tried again
-_FIRST_BACKOFF_SECONDS = 0.5  # seconds that a server is left alone after its first failure
+_TICK_SECONDS = 0.05  # the interval between checks of deadlines, in seconds
+_RETRY_SECONDS = 15.0  # the time after which a server that was given up is retried
+_FIRST_BACKOFF_SECONDS = 0.5  # the pause of a server after its first failure
 
 
 @dataclass(eq=False)
 class _Server:
-    """A server, with the number of questions that it may have and has."""
+    """A server, with its limit and its current number of requests."""
 
     address: Address
     most: int
@@ -48,7 +47,7 @@ class _Server:
         self.limit = min(self.limit + size / self.limit, self.most)
 
     def failed(self, sent: float, patience: Patience, after: float | None, *, busy: bool) -> None:
-        """Slow down, once for all questions that were sent before."""
+        """Slow down, once for all requests that were sent before."""
         if sent < self.failed_at:
             return
         now = time.monotonic()
@@ -62,7 +61,7 @@ class _Server:
 
 @dataclass(eq=False)
 class _Job(Generic[Tag]):
-    """A message of ``size`` questions, and how many bytes are said of its tokens (`Talk.ask`)."""
+    """A message of ``size`` requests; ``said`` is as in `Talk.ask`."""
 
     tag: Tag
     path: str
@@ -76,7 +75,7 @@ class _Job(Generic[Tag]):
 
 @dataclass
 class Count:
-    """How many messages were sent, how many were sent again, and how many have no answer yet."""
+    """The numbers of messages that were sent, that were sent again, and that are unanswered."""
 
     sent: int = 0
     again: int = 0
@@ -84,7 +83,7 @@ class Count:
 
 
 class Fleet(Generic[Tag]):
-    """Messages to servers, as a context manager: at its end nothing is under way."""
+    """Messages to servers, as a context manager: at its end none is pending."""
 
     def __init__(
         self,
@@ -94,8 +93,11 @@ class Fleet(Generic[Tag]):
         in_flight: int,
         read: Callable[[bytearray], Any],
     ) -> None:
-        """At most ``in_flight`` questions are with one server at a time; ``read`` reads an answer, outside of
-        the loop."""
+        """Create the pool.
+
+        At most ``in_flight`` requests are at one server at a time; ``read`` converts an answer, outside of
+        the loop.
+        """
         self._read = read
         self._talk = Talk(name, patience.connect)
         self._patience = patience
@@ -108,32 +110,34 @@ class Fleet(Generic[Tag]):
         self.count = Count()
 
     def __enter__(self) -> Self:
+        """Start the thread of the session."""
         self._talk.__enter__()
         try:
             self._talk.start(self._tick())
-        except BaseException:  # Ctrl-C comes at any time
+        except BaseException:  # Ctrl-C may come at any time
             self._talk.__exit__(None, None, None)
             raise
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Cancel pending requests."""
         self._talk.__exit__(*error)
 
     @property
     def limit(self) -> int:
-        """How many questions are welcome in one message: a part of what a server may have."""
+        """The recommended number of requests in one message: a fraction of a server's limit."""
         return max(1, int(max(server.limit for server in self._servers)) // 8)
 
     def submit(self, tag: Tag, path: str, body: bytes, size: int, said: int | None = None) -> None:
-        """Send a message of ``size`` questions when its turn comes; ``said`` as `Talk.ask` has it."""
+        """Enqueue a message of ``size`` requests; ``said`` is as in `Talk.ask`."""
         self.count.open += 1
         self._talk.loop.call_soon_threadsafe(self._add, _Job(tag, path, body, size, said))
 
     def answers(self, waiting: Callable[[], object]) -> list[tuple[Tag, dict[str, Any]]]:
-        """The answers that have come in, at least one; ``waiting`` is called now and then until then.
+        """Return received answers, at least one; call ``waiting`` regularly until there is one.
 
-        Raises `ModelError` where a message can have none; then nothing new is sent, and what was with a
-        server is waited for and returned first.
+        Raises `ModelError` if a message cannot be answered. Then nothing new is sent, and pending answers are
+        awaited and returned first.
         """
         found: list[tuple[Tag, dict[str, Any]]] = []
         while True:
@@ -158,8 +162,7 @@ class Fleet(Generic[Tag]):
             self._dispatch()
 
     def _dispatch(self) -> None:
-        """Send the messages for which servers have room, each to the server that is least busy for its
-        capacity."""
+        """Send the messages for which servers have room, each to the least loaded server."""
         now = time.monotonic()
         while self._jobs:
             free = [server for server in self._servers if server.room(self._jobs[0].size, now)]
@@ -186,7 +189,7 @@ class Fleet(Generic[Tag]):
         self.count.sent += 1
         self.count.again += job.why is not None
         try:
-            # Where there are several servers, one that is silent leaves time for another.
+            # With several servers, a silent one leaves time for another.
             said = await self._talk.ask(
                 server.address,
                 job.path,
@@ -202,7 +205,7 @@ class Fleet(Generic[Tag]):
                 self._fail(none.error)
             else:
                 server.failed(sent, self._patience, none.after, busy=none.busy)
-                job.broken += not none.busy  # a busy server says nothing of the question
+                job.broken += not none.busy  # a busy server is no evidence against the request
                 self._again(job, server, none.error)
         except ModelError as error:
             self._fail(error)
@@ -214,7 +217,7 @@ class Fleet(Generic[Tag]):
         self._dispatch()
 
     def _again(self, job: _Job[Tag], server: _Server, error: ModelError) -> None:
-        """Ask once more, unless the question or all servers have failed too often."""
+        """Retry the message, unless it or all servers have failed too often."""
         tries = self._patience.tries
         job.why = error
         if server.failures >= tries:
@@ -229,7 +232,7 @@ class Fleet(Generic[Tag]):
         self._jobs.clear()
 
     async def _tick(self) -> None:
-        """Look at the clock: at servers that rest, at deadlines, and whether all is over after a failure."""
+        """Check paused servers, deadlines and the end after a failure, periodically."""
         while self._failure is None or self._flying:
             now = time.monotonic()
             late = [job for job in self._jobs if job.until is not None and job.until <= now]

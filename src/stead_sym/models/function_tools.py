@@ -1,8 +1,8 @@
-"""Offered calls as the function tools of a chat, and what a model calls of them.
+"""Offered calls as the function tools of a chat, and the calls that a model makes of them.
 
-The decision: each tool of the deployment is one function, whose arguments are enumerations of the values that
-are offered there. Enumerations cannot say which values go together: where not all combinations are offered
-the description lists those that are, and whatever is called is looked up among the offered calls.
+The decision: each tool of the deployment is one function, whose arguments are enumerations of the offered
+values. Enumerations cannot express which values go together. If not all combinations are offered, the
+description lists those that are, and every call is looked up among the offered ones.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Refused(Exception):
-    """What was answered is no offered call. `words` say why, to the model too."""
+    """An error: the answer is no offered call; `words` gives the reason, also to the model."""
 
     def __init__(self, why: str, said: object = "") -> None:
-        """``why`` is a text with `{}` where what was ``said`` stands: whole, since it may hold a secret."""
+        """Create the error; ``why`` has `{}` in place of ``said``, which is kept complete for redaction."""
         super().__init__(why, said)
         self._why = why
         self._said = said
 
     def words(self, clean: Callable[[str], str]) -> str:
-        """The reason, with the beginning of what was said as ``clean`` leaves it."""
+        """Return the reason, with the start of what was ``said`` after redaction by ``clean``."""
         try:
             said = str(self._said)
-        except (ValueError, RecursionError):  # a number of too many digits, lists in lists without end
+        except (ValueError, RecursionError):  # a number with too many digits, or nesting that is too deep
             said = "what cannot be written down"
         return self._why.replace("{}", one_line(clean(said), 100))
 
 
 def function_tools(calls: Collection[Call], tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The functions that the offered ``calls`` are calls of, by name, as JSON data."""
+    """Return the functions of the offered ``calls``, by name, as JSON data."""
     offered = {call.tool for call in calls}
     return [
         _function(tool, sorted(call.args for call in calls if call.tool == tool.name))
@@ -60,8 +60,11 @@ def check_names(tools: Sequence[Tool]) -> None:
 
 
 def called(message: dict[str, Any], calls: Collection[Call], tools: Sequence[Tool]) -> Call:
-    """The offered call that an assistant's message makes; `Refused` where it makes none, several, or another.
-    The same call twice is several: whoever runs what a model calls would run it twice."""
+    """Return the offered call in an assistant's message.
+
+    Raises `Refused` if it has none, several, or another. The same call twice counts as several: an executor
+    of the calls would execute it twice.
+    """
     made = message.get("tool_calls")
     if not isinstance(made, list) or not made:
         raise Refused("no function was called")
@@ -96,7 +99,10 @@ def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object that names nothing twice: readers differ in which of two values they take."""
+    """Return a JSON object; raise `Refused` if it has a key twice.
+
+    Parsers differ in which of two values they take.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise Refused("an argument is given twice")
@@ -122,7 +128,7 @@ def _function(tool: Tool, offered: Sequence[tuple[str, ...]]) -> dict[str, Any]:
         "required": names,
         "additionalProperties": False,
     }
-    # `strict` has servers decode inside the enumerations, where they can.
+    # `strict` makes servers that support it constrain decoding to the enumerations.
     function: dict[str, Any] = {"name": tool.name, "parameters": parameters, "strict": True}
     if description:
         function["description"] = "\n".join(description)

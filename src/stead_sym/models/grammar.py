@@ -11,13 +11,13 @@ from stead_sym.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """An identifier grammar: for every position the characters that may stand there."""
+    """An identifier grammar: the allowed characters for every position."""
 
     slots: tuple[str, ...]
 
     @classmethod
     def of(cls, pattern: str) -> Grammar:
-        """The grammar of `[a-z][a-z0-9]{6}_[a-z0-9]{8}`: classes, counts and plain characters.
+        """Return the grammar of `[a-z][a-z0-9]{6}_[a-z0-9]{8}`: classes, counts and plain characters.
 
         Raises `InputError` for another pattern.
         """
@@ -39,11 +39,11 @@ class Grammar:
         return cls(tuple(slots))
 
     def sample(self, dice: random.Random) -> str:
-        """A name at random."""
+        """Return a random name."""
         return "".join(map(dice.choice, self.slots))
 
     def mutate(self, name: str, dice: random.Random) -> str:
-        """``name``, of this grammar, with one or two positions drawn anew."""
+        """Return ``name``, of this grammar, with one or two positions redrawn."""
         letters = list(name)
         for position in dice.sample(range(len(letters)), min(len(letters), dice.randint(1, 2))):
             letters[position] = dice.choice(self.slots[position])

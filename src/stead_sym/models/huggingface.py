@@ -1,15 +1,15 @@
-"""Models run in this process by `transformers`, as a backend.
+"""A backend that runs models in this process with `transformers`.
 
-The decision: attention states are computed once. Prompts of one deployment begin alike, so one prompt is run
-first and the others continue from what they share with it; an answer's later tokens continue from its prompt.
-What is left goes through the model in batches, padded on the right, where causal attention never looks.
+The decision: attention states are computed once. Prompts of one deployment have a common prefix, so one
+prompt is run first and the others continue from the shared states; an answer's later tokens continue from its
+prompt. The rest is run in batches, padded on the right, where causal attention has no effect.
 
-What that takes in memory is bounded by `memory_mib`, however many contexts there are and however long they
-are: what prompts share is kept once, the oldest states are given up, and long sequences go through the model
-in pieces. One sequence always has its states, even where they take more.
+The memory for it is bounded by `memory_mib`, independently of the number and length of contexts: shared
+states are stored once, the oldest states are evicted, and long sequences are run in pieces. The states of a
+single sequence are always kept, even if they exceed the bound.
 
-Models with layers that are not attention (recurrent states) cannot be continued from the middle; there every
-request is run from its beginning, in one piece.
+Models with layers other than attention (recurrent states) cannot be continued from the middle; every request
+is run from its start, in one piece.
 """
 
 from __future__ import annotations
@@ -30,24 +30,27 @@ from stead_sym.models.tokenizer import ChatTokenizer, library, reporting
 
 Tensor: TypeAlias = Any
 States: TypeAlias = "tuple[tuple[Tensor, Tensor], ...]"
-"""Keys and values per layer, each of shape (1, heads, tokens, width); none where nothing is kept."""
+"""Keys and values per layer, each of shape (1, heads, tokens, width); empty if nothing is kept."""
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 _MIN_TOKENS = 64
-"""Up to so many tokens are simply run again; the time does not matter."""
+"""The number of tokens up to which recomputation is negligible."""
 _OWN = ("device", "tokenizer", "together", "memory_mib")
 _IRRELEVANT = frozenset(
     {"dtype", "revision", "device_map", "max_memory", "offload_folder", "low_cpu_mem_usage", "cache_dir"}
     | {"local_files_only", "token", "trust_remote_code", "use_safetensors"}
 )
-"""Options that do not determine the answer, or are in the identity under a name of their own."""
+"""Options that do not affect the answer, or are in the identity under another name."""
 _ATTENTION = {"full_attention", "sliding_attention"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Tokens with the attention states after each of them: the first ``start`` of these are the first of
-    ``shared``, which other rows have too, and the rest are ``own``."""
+    """Tokens with the attention states after each of them.
+
+    The first ``start`` states are the first of ``shared``, which other rows have too, and the rest are
+    ``own``.
+    """
 
     tokens: Tokens = ()
     own: States = ()
@@ -55,7 +58,7 @@ class _Row:
     start: int = 0
 
     def until(self, end: int, layer: int, part: int) -> tuple[Tensor, ...]:
-        """Keys (part 0) or values (1) of the first ``end`` tokens, in one piece or two."""
+        """Return keys (part 0) or values (1) of the first ``end`` tokens, in one piece or two."""
         pieces = []
         if self.start:
             pieces.append(self.shared[layer][part][..., : min(self.start, end), :])
@@ -66,7 +69,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A request to be run: its tokens, and a row whose first ``start`` tokens are those of the request."""
+    """A request to run: its tokens, and a row whose first ``start`` tokens are those of the request."""
 
     number: int
     request: Request
@@ -76,12 +79,15 @@ class _Job:
 
 
 class HuggingFace:
-    """A causal language model behind `transformers`. Build it with `load`."""
+    """A causal language model in `transformers`; build it with `load`."""
 
     def __init__(
         self, model: Any, tokenizer: ChatTokenizer, name: str, weights: Mapping[str, str], together: int = 32
     ) -> None:
-        """``weights`` identify the weights. At most ``together`` decisions keep their attention states."""
+        """Wrap a model.
+
+        ``weights`` identify the weights. The attention states of at most ``together`` decisions are kept.
+        """
         self._torch = library("torch", name)
         self._transformers = library("transformers", name)
         self._model = model.eval()
@@ -95,7 +101,7 @@ class HuggingFace:
         self.together = together
         self.batch_tokens = 16384
         size = sum(part.numel() * part.element_size() for part in model.parameters())
-        self.memory_mib: int = max(1024, size // 2**21)  # beside the weights, half as much as they take
+        self.memory_mib: int = max(1024, size // 2**21)  # in addition to the weights, half of their size
         self.window = int(getattr(self._config, "max_position_embeddings", 0) or 1 << 30)
         dtype = str(model.dtype).removeprefix("torch.")
         self.identity = {**weights, **tokenizer.identity, "dtype": dtype, "device": model.device.type}
@@ -108,13 +114,13 @@ class HuggingFace:
     def load(
         cls, name: str, options: EngineOptions | None = None, *, called: str | None = None
     ) -> HuggingFace:
-        """The model in a folder, or of that name on the hub; ``called`` is what it is called instead.
+        """Return the model in a folder, or of that name on the hub; ``called`` is its display name.
 
-        It runs on a GPU where there is one, in the number format of its weights; on the CPU in float32.
-        Options are `device`, `tokenizer` (a folder or a name of its own), the numbers `together` and
-        `memory_mib` of this class, and whatever `from_pretrained` of the model takes, such as `dtype`,
-        `revision`, `device_map` and `quantization_config`. Raises `InputError` for others, and `ModelError`
-        where there is no such model or the libraries are not installed.
+        It runs on a GPU if there is one, in the number format of its weights; on the CPU in float32. Options
+        are `device`, `tokenizer` (another folder or name), the numbers `together` and `memory_mib` of this
+        class, and the arguments of the model's `from_pretrained`, such as `dtype`, `revision`, `device_map`
+        and `quantization_config`. Raises `InputError` for others, and `ModelError` if there is no such model
+        or the libraries are not installed.
         """
         torch = library("torch", name)
         transformers = library("transformers", name)
@@ -129,7 +135,7 @@ class HuggingFace:
         transformers.utils.logging.disable_progress_bar()
         with refusing("transformers"):
             model = reporting(name, lambda: transformers.AutoModelForCausalLM.from_pretrained(name, **given))
-        if not {"device_map", "quantization_config"} & given.keys():  # these say where the weights go
+        if not {"device_map", "quantization_config"} & given.keys():  # these place the weights
             model = model.to(where)
         commit = getattr(model.config, "_commit_hash", None)
         identity = {**weights_identity(name, commit), **EngineOptions(given).identity(_IRRELEVANT)}
@@ -140,7 +146,7 @@ class HuggingFace:
         return backend
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `backend.Backend`."""
+        """Yield the log-probabilities of each request; see `backend.Backend`."""
         jobs = [self._job(number, request) for number, request in enumerate(requests)]
         while jobs:
             if shared := self._unshared(jobs):
@@ -154,13 +160,15 @@ class HuggingFace:
             break
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `backend.Unconstrained`: one pass over the tokens of each call, from what is kept of its
-        prompt."""
+        """Yield the comparison of each call with greedy decoding; see `backend.Unconstrained`.
+
+        It takes one pass over the tokens of each call, from the kept states of its prompt.
+        """
         torch = self._torch
         for number, (prompt, tokens) in enumerate(answers):
             job = self._job(number, Request(prompt, (), ()))
             if self._continues and len(prompt) - job.start > _MIN_TOKENS:
-                list(self._run([job]))  # its states were given up
+                list(self._run([job]))  # its states were evicted
                 job = self._job(number, job.request)
             options: dict[str, Any] = {"use_cache": False}
             if job.start:
@@ -176,21 +184,23 @@ class HuggingFace:
             yield number, unforced(tokens, logits.argmax(-1).tolist(), self.tokenizer.spelled, logprob)
 
     def raw_logprobs(self, request: Request) -> list[float]:
-        """The same for one request, by one plain forward pass that keeps nothing."""
+        """Return the log-probabilities of one request, by one plain forward pass without caches."""
         tokens = (*request.prompt, *request.path)
         [(_, logprobs)] = self._forward([_Job(0, request, tokens, _Row(), 0)], keep=False)
         return logprobs
 
     def _job(self, number: int, request: Request) -> _Job:
-        """The request, to continue from the row that shares most with it; at least one token is left to
-        run."""
+        """Return the request as a job that continues from the row with the longest common prefix.
+
+        At least one token is left to run.
+        """
         tokens = (*request.prompt, *request.path)
         base = self._rows.get(request.prompt, self._reference)
         start = min(common_length(base.tokens, tokens), len(tokens) - 1)
         return _Job(number, request, tokens, base, start if self._continues else 0)
 
     def _unshared(self, jobs: Sequence[_Job]) -> _Job | None:
-        """A job whose prompt is to be run first, so that the other prompts continue from it."""
+        """Return a job whose prompt should run first, so that the others continue from it, or None."""
         fresh = [job for job in jobs if job.request.prompt not in self._rows]
         if not fresh or not self._continues:
             return None
@@ -199,9 +209,9 @@ class HuggingFace:
         return fresh[0] if covered < min(common, len(fresh[0].tokens) - 1) // 2 else None
 
     def _batches(self, jobs: Iterable[_Job]) -> Iterator[list[_Job]]:
-        """Jobs that run together: equally long states before them, a bounded number of tokens to run.
+        """Yield jobs that run together: with equally long states before them, and a bounded number of tokens.
 
-        Prompts that continue from the reference all start where the one that shares least with it does.
+        Prompts that continue from the reference all start at the shortest common prefix with it.
         """
         groups: dict[int, list[_Job]] = {}
         jobs = list(jobs)
@@ -220,7 +230,7 @@ class HuggingFace:
             yield batch
 
     def _fit(self, rows: int, length: int, start: int) -> bool:
-        """Whether so many sequences may be run together from ``start`` to a ``length``."""
+        """Return True if this number of sequences may run together from ``start`` to a ``length``."""
         states = rows * length * self._state_bytes
         logits = rows * rows * self._config.vocab_size * 4
         few = rows * (length - start) <= self.batch_tokens
@@ -228,12 +238,12 @@ class HuggingFace:
 
     @property
     def _for_a_pass(self) -> int:
-        """The bytes that one pass may take: half of all. The other half is for the states that are kept."""
+        """The memory of one pass in bytes: half of the total. The other half is for kept states."""
         return self.memory_mib * 2**19
 
     @cached_property
     def _state_bytes(self) -> int:
-        """What the attention states after one token take."""
+        """The size in bytes of the attention states after one token."""
         config = self._config
         heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
         width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
@@ -241,11 +251,9 @@ class HuggingFace:
         return 2 * int(config.num_hidden_layers) * int(heads) * int(width) * size
 
     def _piece(self, rows: int, length: int) -> int:
-        """How many tokens of each of so many sequences go through the model at one time."""
+        """Return the number of tokens of each sequence that are run at one time."""
         config = self._config
-        scores = (
-            2 * 4 * int(config.num_attention_heads) * length
-        )  # as weights, and once more as probabilities
+        scores = 2 * 4 * int(config.num_attention_heads) * length  # as scores, and again as probabilities
         inner = 4 * 4 * int(getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         left = self._for_a_pass - 2 * rows * length * self._state_bytes
         return max(_MIN_TOKENS, left // (rows * (scores + inner)))
@@ -254,7 +262,7 @@ class HuggingFace:
         return iter(self._forward(batch, keep=self._continues))
 
     def _forward(self, batch: Sequence[_Job], *, keep: bool) -> list[tuple[int, list[float]]]:
-        """The answers to jobs that start alike; with ``keep`` their attention states are kept as rows."""
+        """Return the answers to jobs with the same start; with ``keep`` their states are kept as rows."""
         torch, start = self._torch, batch[0].start
         device = self._model.device
         rests = [job.tokens[start:] for job in batch]
@@ -285,7 +293,7 @@ class HuggingFace:
         return results
 
     def _past(self, batch: Sequence[_Job], start: int) -> Any:
-        """The states of the first ``start`` tokens of every job, as one cache."""
+        """Return the states of the first ``start`` tokens of every job, as one cache."""
         torch = self._torch
         layers = range(int(self._config.num_hidden_layers))
         bases = [job.base for job in batch]
@@ -298,10 +306,10 @@ class HuggingFace:
         return self._transformers.DynamicCache([(joined(i, 0), joined(i, 1)) for i in layers])
 
     def _keep(self, batch: Sequence[_Job], cache: Any) -> None:
-        """Keep the states of the jobs, and give up the oldest ones where that is too much."""
+        """Keep the states of the jobs, and evict the oldest ones beyond the bound."""
         for i, job in enumerate(batch):
             length, base = len(job.tokens), job.base
-            flat = base is self._reference  # other prompts continue from it too
+            flat = base is self._reference  # other prompts continue from the reference too
             shared, start = (base.own, job.start) if flat else (base.shared, base.start)
             own = tuple(
                 (
@@ -310,18 +318,18 @@ class HuggingFace:
                 )
                 for layer in cache.layers
             )
-            self._rows.pop(job.request.prompt, None)  # so that the newest row stands last
+            self._rows.pop(job.request.prompt, None)  # so that the newest row is last
             self._rows[job.request.prompt] = _Row(job.tokens, own, shared if start else (), start)
         while len(self._rows) > 1 and (len(self._rows) > self.together or self._kept > self._for_a_pass):
             del self._rows[next(iter(self._rows))]
         if self._kept > self._for_a_pass and all(
             row.shared is not self._reference.own for row in self._rows.values()
         ):
-            self._reference = _Row()  # what was shared by prompts that are gone
+            self._reference = _Row()  # its states were shared only by evicted prompts
 
     @property
     def _kept(self) -> int:
-        """The bytes of the states that are kept."""
+        """The size in bytes of the kept states."""
         rows = (*self._rows.values(), self._reference)
         own = sum(len(row.tokens) - row.start for row in rows)
         shared = {id(row.shared): row.shared[0][0].shape[-2] for row in rows if row.shared}
@@ -329,7 +337,7 @@ class HuggingFace:
         return int(own + sum(shared.values())) * self._state_bytes
 
     def _alone(self, row: _Row) -> _Row:
-        """The same row with all of its states as its own."""
+        """Return the row with all of its states as its own."""
         if not row.start:
             return row
         torch, end = self._torch, len(row.tokens)
@@ -347,7 +355,7 @@ def _joined(torch: Any, pieces: Sequence[Tensor]) -> Tensor:
 
 
 def weights_identity(name: str, revision: str | None) -> dict[str, str]:
-    """What identifies the weights: their digest for a folder, name and commit for a model of the hub."""
+    """Return the identity of the weights: a digest for a folder, name and commit for a model of the hub."""
     folder = Path(name)
     if folder.is_dir():
         files = [path for path in folder.iterdir() if path.suffix in _WEIGHTS]

@@ -1,14 +1,13 @@
-"""GGUF files, run in this process by llama.cpp, as a backend. It needs neither torch nor a server.
+"""A backend that runs GGUF files in this process with llama.cpp, without torch or a server.
 
-The decision: what the model says after a sequence of tokens is a function of that sequence alone, to the last
-bit, whatever was asked before. A sequence is run in blocks of one fixed length, one sequence at a time; the
-attention states of whole blocks are kept for the next sequence that begins with the same blocks, and all the
-rest is run again.
+The decision: the logits after a sequence of tokens are a function of that sequence alone, bit for bit,
+independently of earlier requests. A sequence is run in blocks of one fixed length, one sequence at a time;
+the attention states of whole blocks are kept for the next sequence that starts with the same blocks, and the
+rest is recomputed.
 
-Weights are widened to 32 bits where nothing else is asked for with `dtype`, since llama.cpp rounds
-activations to 8 bits where weights are narrow: its log-probabilities are then off by 0.1, and depend on the
-block's length. With 32 bits they are those of `transformers` to 1e-4, and the number of threads does not
-matter.
+Weights are widened to 32 bits unless `dtype` is given, since llama.cpp rounds activations to 8 bits for
+quantized weights: its log-probabilities then have errors of 0.1, and depend on the block's length. With 32
+bits they agree with `transformers` to 1e-4, and do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from stead_sym.models.engine_options import EngineOptions
 from stead_sym.models.llama_tokenizer import LlamaTokenizer
 
 BLOCK = 32
-"""Tokens that are run together."""
+"""The number of tokens that are run together."""
 _FIRST_WINDOW = 2048
 _FLOAT32, _OFF = 0, 0  # GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED
 _OWN = frozenset({"n_ctx", "n_batch", "n_ubatch", "n_seq_max", "embeddings", "vocab_only", "no_alloc"})
@@ -40,17 +39,19 @@ _OWN = frozenset({"n_ctx", "n_batch", "n_ubatch", "n_seq_max", "embeddings", "vo
 _IRRELEVANT = frozenset(
     {"dtype", "n_threads", "n_threads_batch", "use_mmap", "use_mlock", "use_direct_io", "no_perf"}
 )
-"""Options that do not determine the answer, or are in the identity under a name of their own."""
+"""Options that do not affect the answer, or are in the identity under another name."""
 
 
 class LlamaCpp:
-    """A language model in a GGUF file. Build it with `load`."""
+    """A language model in a GGUF file; build it with `load`."""
 
     together = 1
 
     def __init__(self, llama: Any, model: Any, name: str, identity: Mapping[str, str], context: Any) -> None:
-        """``llama`` is the module of the library, ``model`` a model that it has loaded, ``context`` the
-        parameters that the model is run with."""
+        """Wrap a loaded model.
+
+        ``llama`` is the library's module, ``model`` its model, ``context`` the parameters to run it with.
+        """
         self._llama = llama
         self._model = model
         self._parameters = context
@@ -73,12 +74,12 @@ class LlamaCpp:
         name: str | None = None,
         say: Say = lambda line: None,
     ) -> LlamaCpp:
-        """The model in a GGUF file; ``name`` is what it is called, by default `llama:FILE`.
+        """Return the model in a GGUF file; ``name`` is its display name, by default `llama:FILE`.
 
-        Options are `dtype`: `float32` (the default), or `auto` for the weights as they are in the file, and
-        the parameters of llama.cpp's models and contexts by their own names, such as `n_threads` (half the
-        cores by default). Raises `InputError` for others, and `ModelError` where there is no such file, it is
-        none of a model that chats, or the library is not installed.
+        Options are `dtype`: `float32` (the default), or `auto` for the weights as in the file, and the
+        parameters of llama.cpp's models and contexts by their own names, such as `n_threads` (half the cores
+        by default). Raises `InputError` for others, and `ModelError` if there is no such file, it is not a
+        chat model, or the library is not installed.
         """
         name = name or f"llama:{file}"
         options = options or EngineOptions({})
@@ -104,14 +105,20 @@ class LlamaCpp:
         return cls(llama, model, name, identity, kinds[1])
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `backend.Backend`. Requests that begin alike are run one after the other."""
+        """Yield the log-probabilities of each request; see `backend.Backend`.
+
+        Requests with a common prefix are run one after the other.
+        """
         for number, (prompt, path, allowed) in sorted(enumerate(requests), key=lambda pair: pair[1][:2]):
             [logits] = self._logits((*prompt, *path), 1)
             total = _total(logits)
             yield number, [logits[token] - total for token in allowed]
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `backend.Unconstrained`: one pass over the tokens of each call."""
+        """Yield the comparison of each call with greedy decoding; see `backend.Unconstrained`.
+
+        It takes one pass over the tokens of each call.
+        """
         for number, (prompt, tokens) in enumerate(answers):
             choices: list[int] = []
             logprob = 0.0
@@ -121,7 +128,7 @@ class LlamaCpp:
             yield number, unforced(tokens, choices, self.tokenizer.spelled, logprob)
 
     def _logits(self, tokens: Tokens, wanted: int) -> Iterator[list[float]]:
-        """The logits after each of the last ``wanted`` tokens, over the whole vocabulary."""
+        """Yield the logits after each of the last ``wanted`` tokens, over the whole vocabulary."""
         self._make_room(len(tokens))
         first = len(tokens) - wanted
         start = min(common_length(self._kept, tokens), first) // BLOCK * BLOCK
@@ -141,7 +148,7 @@ class LlamaCpp:
                 yield self._context.get_logits_ith(place - position)
 
     def _make_room(self, tokens: int) -> None:
-        """A context for so many tokens. The memory that it takes grows with the longest sequence so far."""
+        """Ensure a context for this number of tokens; its memory grows with the longest sequence so far."""
         if tokens <= self._room:
             return
         room = max(self._room, _FIRST_WINDOW)
@@ -158,13 +165,13 @@ class LlamaCpp:
 
 
 def _total(logits: Sequence[float]) -> float:
-    """The logarithm of the sum of all exponentials."""
+    """Return the logarithm of the sum of all exponentials."""
     top = max(logits)
     return top + math.log(math.fsum(math.exp(value - top) for value in logits))
 
 
 def _set_up(kinds: tuple[Any, Any], known: Mapping[str, Any], options: EngineOptions) -> None:
-    """Set the parameters of a model and of its contexts: ours, then those that were asked for."""
+    """Set the parameters of a model and of its contexts: the backend's, then the options."""
     model, context = kinds
     model.n_gpu_layers = 0
     context.n_batch = context.n_ubatch = BLOCK
@@ -186,12 +193,15 @@ def _settable(parameters: Any) -> set[str]:
 
 
 def _model_class(llama: Any) -> Any:
-    """The library's class of models. Its contexts ask a model for the size of its vocabulary where they hand
-    out logits, and the class lacks that."""
+    """Return the library's class of models, with the missing attribute `n_vocab`.
+
+    The library's contexts need the size of the vocabulary to return logits.
+    """
 
     class Model(llama.LlamaModel):  # type: ignore[misc]
         @property
         def n_vocab(self) -> int:
+            """The size of the vocabulary."""
             return int(self.get_vocab().n_vocab)
 
     return Model

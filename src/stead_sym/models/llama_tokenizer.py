@@ -17,7 +17,7 @@ _CONTROL, _ADDED = 8, 16  # LLAMA_TOKEN_ATTR_CONTROL, LLAMA_TOKEN_ATTR_USER_DEFI
 
 
 class LlamaVocabulary:
-    """That of a GGUF file, as `control_tokens.Vocabulary`."""
+    """The vocabulary of a GGUF file, as `control_tokens.Vocabulary`."""
 
     def __init__(self, vocabulary: Any) -> None:
         self._vocabulary = vocabulary
@@ -27,18 +27,21 @@ class LlamaVocabulary:
         self.special = frozenset(number for number in self.control if kinds[number] & _CONTROL)
 
     def encoded(self, text: str) -> Encoded:
-        """See `control_tokens.Vocabulary`."""
+        """Return the tokens of a text; see `control_tokens.Vocabulary`."""
         return Encoded.of(self._vocabulary.tokenize(text, False, True), self.control)
 
     def plain(self, text: str) -> Tokens:
-        """See `control_tokens.Vocabulary`. Tokens that are no special ones are still found in a text."""
+        """Return the tokens of a text without special tokens; see `control_tokens.Vocabulary`.
+
+        Control tokens that are not special are still found in the text.
+        """
         return tuple(self._vocabulary.tokenize(text, False, False))
 
 
 class LlamaTokenizer:
-    """Tokenizer and chat template of a GGUF file.
+    """The tokenizer and the chat template of a GGUF file.
 
-    Raises `ModelError` where it has no template or no end token.
+    Raises `ModelError` if it has no template or no end token.
     """
 
     def __init__(self, model: Any, name: str) -> None:
@@ -56,15 +59,17 @@ class LlamaTokenizer:
         self.identity: Mapping[str, str] = {"template": digest(template)}
 
     def prompt(self, messages: Sequence[Message]) -> Tokens:
-        """The tokens of a chat up to where the model's answer begins. What a message spells is text, never a
-        control token."""
+        """Return the tokens of a chat up to the start of the model's answer.
+
+        Text in a message never becomes a control token.
+        """
         return self._control.prompt(messages, self._template.text)
 
     def text(self, text: str) -> Tokens:
-        """The tokens of a text, none added, none special."""
+        """Return the tokens of a text, none added, none special."""
         return self._control.text(text)
 
     def spelled(self, token: int) -> str:
-        """The text of a token."""
+        """Return the text of a token."""
         text: str = self._vocabulary.token_to_piece(token, 0, True)
         return text

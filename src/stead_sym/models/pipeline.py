@@ -1,8 +1,8 @@
-"""Many decisions of a language model: from the store where it knows, else asked, a bounded number at a time.
+"""Many decisions of a language model: from the store, or queried with bounded concurrency.
 
-The decision: one loop prepares contexts while the model answers others, and stores what came in while more
-is under way. What the model says at a node is stored before it is used, and a decision when it is finished.
-What another worker on the same store has claimed is left for later, and taken over where it is abandoned.
+The decision: one loop prepares contexts while the model answers others, and stores answers while more are
+pending. The log-probabilities at a node are stored before they are used, and a decision when it is finished.
+A context claimed by another worker on the same store is deferred, and taken over if that worker abandons it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ from stead_sym.models.backend import Backend, Request, Unconstrained, Written
 from stead_sym.models.walk import Draft, Walk, Walks
 from stead_sym.relational.nauty import NAUTY_VERSION
 
-_TOGETHER = 128  # contexts that are looked up in the store at a time
-_POLL = 0.05  # seconds between looks at what others are asking, at first
-_LONGEST = 1.0  # and at last
+_TOGETHER = 128  # the number of contexts that are looked up in the store at a time
+_POLL = 0.05  # the first interval between checks of other workers' contexts, in seconds
+_LONGEST = 1.0  # the longest such interval
 
 
 class State(NamedTuple):
-    """How far a `select` is: contexts ``decided`` ``of`` all, messages that had to be sent ``again``, and
-    contexts that another worker is asking about."""
+    """The progress of a `select`.
+
+    ``decided`` is the number of decided contexts, ``of`` that of all contexts, ``again`` that of messages
+    that had to be sent again, and ``elsewhere`` that of contexts in progress in another worker.
+    """
 
     decided: int
     of: int
@@ -43,7 +46,7 @@ class State(NamedTuple):
 
 
 class _Deferred(NamedTuple):
-    """A context that another worker is asking about, with the keys of the decision and of the claim."""
+    """A context in progress in another worker, with the keys of the decision and of the claim."""
 
     context: DecisionContext
     key: str
@@ -51,7 +54,7 @@ class _Deferred(NamedTuple):
 
 
 class Pipeline:
-    """The decisions of one call of `ModelAgent.select`. ``queries`` and ``requests`` count as there."""
+    """The decisions of one call of `ModelAgent.select`; ``queries`` and ``requests`` count as there."""
 
     def __init__(self, backend: Backend, prompt: Prompt, store: Store, rule: Rule, *, weigh: bool) -> None:
         self._backend = backend
@@ -61,7 +64,7 @@ class Pipeline:
         self._walks = Walks(backend, prompt, rule)
         self._numbers = count()
         self._open: dict[int, tuple[Walk, Request | None]] = {}
-        self._in_progress: dict[str, Walk] = {}  # by what is claimed for them
+        self._in_progress: dict[str, Walk] = {}  # by their claims
         self._deferred: deque[_Deferred] = deque()
         self._finished: list[tuple[Walk, Unforced | None]] = []
         self._asking: Asking | None = None
@@ -73,7 +76,7 @@ class Pipeline:
     def decided(
         self, contexts: Sequence[DecisionContext], listener: Callable[[State], object] | None = None
     ) -> Iterator[tuple[DecisionContext, Answer]]:
-        """Every context with its decision, each when it is in the store."""
+        """Yield every context with its decision, each when it is in the store."""
         done = 0
         with ExitStack() as stack:
             self._claims = stack.enter_context(self._store.claims())
@@ -97,7 +100,7 @@ class Pipeline:
             while (room := self._room()) and (chunk := list(islice(coming, room))):
                 yield from self._begin(chunk)
             if self._finished:
-                continue  # which makes room
+                continue  # storing these makes room
             if self._deferred and (not self._open or time.monotonic() > looked + pause):
                 ready = self._free_again()
                 yield from self._begin(ready)
@@ -112,15 +115,15 @@ class Pipeline:
                 return
 
     def _room(self) -> int:
-        """How many contexts to look at next."""
-        if self._backend.together:  # so many are decided to the end before others are begun
+        """Return the number of contexts to process next."""
+        if self._backend.together:  # a group is decided completely before the next one starts
             return 0 if self._in_progress else self._backend.together
         capacity = _TOGETHER if self._asking is None else self._asking.capacity
         room = capacity - len(self._in_progress)
         return min(_TOGETHER, room) if room >= min(_TOGETHER, capacity) // 2 else 0
 
     def _begin(self, contexts: Iterable[DecisionContext]) -> Iterator[tuple[DecisionContext, Answer]]:
-        """Look contexts up in the store, and begin to ask about those that are this worker's."""
+        """Look contexts up in the store, and start queries for those that this worker has claimed."""
         drafts = [self._walks.draft(context) for context in contexts]
         keys = self._store.get_questions(draft.key for draft in drafts)
         found = self._store.get_many(keys.values())
@@ -148,7 +151,7 @@ class Pipeline:
                 deferred = _Deferred(walk.draft.context, walk.keys.decision, walk.keys.question)
                 self._deferred.append(deferred)
         begun = []
-        for walk, answer in self._looked_up(mine):  # who had the claim before may just have finished
+        for walk, answer in self._looked_up(mine):  # the previous claimant may have just finished
             if answer is not None:
                 self._claims.finish([walk.keys.question])
                 yield walk.draft.context, answer
@@ -158,20 +161,20 @@ class Pipeline:
         self._advance(begun)
 
     def _looked_up(self, walks: Sequence[Walk]) -> Iterator[tuple[Walk, Answer | None]]:
-        """Each walk with the decision that the store has of it."""
+        """Yield each walk with its decision in the store, or None."""
         there = known(self._store, {walk.keys.decision: (walk.draft.messages, walk.calls) for walk in walks})
         for walk in walks:
             yield walk, there.get(walk.keys.decision)
 
     def _check(self, draft: Draft, answer: Answer) -> None:
-        """Raise `StoreError` where the decision of a draft's key is none to its texts."""
+        """Raise `StoreError` if the decision for a draft's key has other texts."""
         said = [(offered.call, offered.text) for offered in answer.calls]
         asked = [(call, self._walks.text(call)) for call in draft.calls]
         if (answer.prompt, said) != (draft.messages, asked):
             raise of_another_question(self._store, answer)
 
     def _free_again(self) -> list[DecisionContext]:
-        """Contexts that another worker was asking about and has decided, or given up, by now."""
+        """Return the contexts that another worker has decided or abandoned meanwhile."""
         part = [self._deferred.popleft() for _ in range(min(2 * _TOGETHER, len(self._deferred)))]
         known = self._store.get_many([deferred.key for deferred in part])
         wanted = {d.question for d in part if d.key not in known} - self._in_progress.keys()
@@ -180,7 +183,7 @@ class Pipeline:
         return [d.context for d in part if d.key in known or d.question in taken]
 
     def _advance(self, walks: Iterable[Walk]) -> None:
-        """Tell walks what the store knows of their nodes, and ask for the rest."""
+        """Pass known nodes from the store to walks, and query the rest."""
         walks = list(walks)
         while walks:
             nodes = {
@@ -204,7 +207,7 @@ class Pipeline:
             walks = [walk for walk in told if walk.decoder.open]
 
     def _end(self, walk: Walk) -> None:
-        """All of a walk's nodes are told: weigh the greedy choice, where that is wanted."""
+        """Finish a walk whose nodes are all known: compare the greedy choice, if that is requested."""
         best = walk.decoder.best
         if self._weigh and best is not None:
             self._submit(walk, None, Written(walk.prompt, walk.calls[best].tokens))
@@ -221,7 +224,7 @@ class Pipeline:
         self._asking.submit(number, question)
 
     def _take_in(self, answers: Iterable[tuple[int, Said]]) -> None:
-        """Store what the model said, then use it."""
+        """Store answers of the model, then use them."""
         nodes: dict[str, Sequence[float]] = {}
         told: list[tuple[Walk, Branching]] = []
         try:
@@ -234,7 +237,7 @@ class Pipeline:
                 assert not isinstance(said, Unforced)
                 self.requests += 1
                 _, path, allowed = request
-                branching = Branching(path, allowed, tuple(map(float, said)))  # raises where it is no answer
+                branching = Branching(path, allowed, tuple(map(float, said)))  # raises for an invalid answer
                 nodes[walk.sent[path]] = branching.logprobs
                 told.append((walk, branching))
         finally:
@@ -252,7 +255,7 @@ class Pipeline:
         kept = self._store.put_many([self._answer(walk, weighed) for walk, weighed in finished])
         self._store.put_questions({walk.draft.key: walk.keys.decision for walk, _ in finished})
         for (walk, _), answer in zip(finished, kept, strict=True):
-            # Where every token is forced no node is asked about; the context still counts as asked.
+            # If every token is forced, no node is queried; the context still counts as queried.
             self.queries += walk.asked or not walk.decoder.branchings
             del self._in_progress[walk.keys.question]
             yield walk.draft.context, answer

@@ -1,6 +1,6 @@
-"""Errors of servers: when to ask again, and the server's own words on what is wrong.
+"""Parse the errors of servers: the time of a retry, and the server's message.
 
-One decision: whatever a server sends is taken for data from outside, of any type and of any shape.
+One decision: data from a server are untrusted, of any type and structure.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def json_or_none(content: bytes | bytearray) -> Any:
-    """The data that a body is; None where it is no JSON."""
+    """Return the data of a JSON body; None if it is not JSON."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -21,7 +21,7 @@ def json_or_none(content: bytes | bytearray) -> Any:
 
 
 def retry_after(header: str | None) -> float | None:
-    """The seconds of a `Retry-After` header, which may be a date; None where it says none."""
+    """Return the seconds of a `Retry-After` header, which may be a date; None if it has none."""
     if header is None:
         return None
     try:
@@ -29,13 +29,13 @@ def retry_after(header: str | None) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(header).timestamp() - time.time()
-        except (ValueError, OverflowError):  # the second for a day or a year beyond all dates
+        except (ValueError, OverflowError):  # OverflowError: a day or a year outside the calendar
             return None
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def words_on_error(data: Any) -> str:
-    """The server's own words on an error; empty where it has none."""
+    """Return the server's own message on an error; "" if it has none."""
     match data:
         case {"error": {"message": str(text)}} | {"message": str(text)} | {"error": str(text)}:
             return text

@@ -1,4 +1,4 @@
-"""Questions to vLLM servers, as token ids: those that allow the same tokens go together in one message."""
+"""Requests to vLLM servers, as token ids; those with the same allowed tokens share a message."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from stead_sym.models.server_completions import (
 )
 
 _QUESTIONS_PER_REQUEST = 16
-"""The most questions in one request."""
+"""The maximum number of questions in one request."""
 _BYTES_PER_TOKEN = 512
-"""The most bytes of an answer about one token; some 170 where tokens are short."""
+"""The maximum size in bytes of the answer about one token; some 170 for short tokens."""
 _TOKENS_PER_REQUEST = 20
-"""So many tokens a server lets one request ask log-probabilities of, unless it was started otherwise."""
+"""The maximum number of tokens whose log-probabilities a request may ask for, by a server's default."""
 _GREEDY = {
-    # What the model's own generation_config.json, which a server takes its defaults from, might say instead.
+    # These override the model's generation_config.json, from which a server takes its defaults.
     "temperature": 0.0,
     "top_p": 1.0,
     "top_k": 0,
@@ -44,15 +44,20 @@ _GREEDY = {
 
 
 class ServedTokenizer(Tokenizer, Protocol):
-    """A tokenizer that knows what identifies it, and how a token is spelled."""
+    """A tokenizer with an identity and the texts of its tokens."""
 
     @property
-    def identity(self) -> Mapping[str, str]: ...
-    def spelled(self, token: int, /) -> str: ...
+    def identity(self) -> Mapping[str, str]:
+        """The identity of the tokenizer."""
+        ...
+
+    def spelled(self, token: int, /) -> str:
+        """Return the text of a token."""
+        ...
 
 
 class Served(Protocol):
-    """A model behind servers, each of which has at most ``in_flight`` questions at a time."""
+    """A model behind servers, each with at most ``in_flight`` requests at a time."""
 
     name: str
     model: str
@@ -63,7 +68,7 @@ class Served(Protocol):
 
 
 class ServerAsking:
-    """`asking.Asking` of servers, as a context manager."""
+    """The implementation of `asking.Asking` for servers, as a context manager."""
 
     def __init__(self, server: Served) -> None:
         self._server = server
@@ -76,10 +81,12 @@ class ServerAsking:
         self._known: dict[int, dict[int, float]] = defaultdict(dict)
 
     def __enter__(self) -> Self:
+        """Start the session."""
         self._fleet.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Cancel pending requests."""
         self._fleet.__exit__(*error)
 
     @property
@@ -88,7 +95,7 @@ class ServerAsking:
         return self._fleet.count.again
 
     def submit(self, number: int, question: Question) -> None:
-        """See `asking.Asking`; it is sent with the next call of `answers`."""
+        """Submit a request; see `asking.Asking`. It is sent with the next call of `answers`."""
         if isinstance(question, Written):
             self._reading[question.tokens[-1]].append((number, question))
             return
@@ -97,8 +104,10 @@ class ServerAsking:
             self._sampling[asked.request.allowed, asked.asked].append(asked)
 
     def answers(self, waiting: Callable[[], object]) -> list[tuple[int, Said]]:
-        """See `asking.Asking`. Raises `ModelError` where the servers do not answer, or otherwise than they
-        should."""
+        """Return received answers; see `asking.Asking`.
+
+        Raises `ModelError` if the servers do not answer, or if an answer is invalid.
+        """
         self._send()
         found: list[tuple[int, Said]] = []
         while not found:
@@ -143,7 +152,7 @@ class ServerAsking:
         self._fleet.submit(message, "/v1/completions", body, len(prompts), said)
 
     def sampled(self, question: Sampling, choice: Completion) -> Iterator[tuple[int, Said]]:
-        """The log-probabilities of a request once all of its parts are answered."""
+        """Yield the log-probabilities of a request after all of its parts are answered."""
         name, number, request = self._server.name, question.number, question.request
         try:
             said = sampled_token(choice)
@@ -157,7 +166,7 @@ class ServerAsking:
             yield number, tuple(known[token] for token in request.allowed)
 
     def written(self, number: int, written: Written, choice: Completion) -> tuple[int, Said]:
-        """How far the model writes a call by itself."""
+        """Return the comparison of a call with greedy decoding."""
         name, (prompt, tokens) = self._server.name, written
         try:
             read = [token_logprobs(place) for place in (choice.prompt_logprobs or ())[len(prompt) :]]
@@ -171,7 +180,7 @@ class ServerAsking:
         return number, read_by(name, written, places, self._server.tokenizer.spelled)
 
     def choices(self, said: Mapping[str, Any], number: int) -> list[Completion]:
-        """The choices of an answer in the order of the prompts, one for each."""
+        """Return the choices of an answer in the order of the prompts, one for each."""
         try:
             by_index = {choice.index: choice for choice in said["choices"]}
             return [by_index[index] for index in range(number)]
@@ -182,29 +191,33 @@ class ServerAsking:
 
 
 class _Message(Protocol):
-    """What a message asked, so that its answer can be read."""
+    """The content of a message, which its answer is read with."""
 
-    def read(self, asking: ServerAsking, said: Mapping[str, Any], /) -> Iterator[tuple[int, Said]]: ...
+    def read(self, asking: ServerAsking, said: Mapping[str, Any], /) -> Iterator[tuple[int, Said]]:
+        """Yield the answers in a response."""
+        ...
 
 
 class _Samplings(list[Sampling]):
     """Sampling steps with the same allowed tokens."""
 
     def read(self, asking: ServerAsking, said: Mapping[str, Any]) -> Iterator[tuple[int, Said]]:
+        """Yield the answers in a response."""
         for question, choice in zip(self, asking.choices(said, len(self)), strict=True):
             yield from asking.sampled(question, choice)
 
 
 class _Readings(list[tuple[int, Written]]):
-    """Calls with the same last token, which the model reads but for that one."""
+    """Calls with the same last token; the model reads the tokens before it."""
 
     def read(self, asking: ServerAsking, said: Mapping[str, Any]) -> Iterator[tuple[int, Said]]:
+        """Yield the answers in a response."""
         for (number, written), choice in zip(self, asking.choices(said, len(self)), strict=True):
             yield asking.written(number, written, choice)
 
 
 def _reporting(asked: Tokens) -> dict[str, Any]:
-    """What asks for one token and the log-probabilities of so many, by their numbers."""
+    """Return the options for sampling one token with the log-probabilities of these tokens."""
     return {
         "max_tokens": 1,
         "logprobs": len(asked),

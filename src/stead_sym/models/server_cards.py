@@ -1,4 +1,4 @@
-"""What vLLM servers say of the models that they serve, and where the tokenizer of one is."""
+"""Read the descriptions of models from vLLM servers, and locate their tokenizers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from stead_sym.models.connection import EXTRA, Patience, Talk, Temporary
 from stead_sym.models.tokenizer import ChatTokenizer
 
 _START_SECONDS = 60.0
-"""Seconds that a server has to say what it serves."""
+"""The time in seconds for a server to describe its models."""
 
 
-_RETRY_SECONDS = 0.5  # seconds before such a request is made a second time
+_RETRY_SECONDS = 0.5  # the pause before the retry of such a request, in seconds
 
 
 class FirstWords:
-    """Requests before the questions: with few tries, so that a wrong address is soon reported."""
+    """Requests for metadata: with few tries, so that a wrong address is reported soon."""
 
     def __init__(self, talk: Talk, patience: Patience) -> None:
         self._talk = talk
@@ -32,7 +32,7 @@ class FirstWords:
     def ask(
         self, address: Address, path: str, body: object = None, *, optional: bool = False
     ) -> dict[str, Any]:
-        """See `Talk.ask`."""
+        """Return the answer to a request; see `Talk.ask`."""
         text = None if body is None else spelled(body).encode()
         for left in reversed(range(self._tries)):
             try:
@@ -47,7 +47,7 @@ class FirstWords:
 
 
 def card_of(first_words: FirstWords, address: Address, model: str) -> dict[str, Any]:
-    """What a server says of a model. Raises `ModelError` where it has none of that name."""
+    """Return a server's description of a model; raise `ModelError` if it has none of that name."""
     try:
         said = first_words.ask(address, "/v1/models")["data"]
         served = {str(card["id"]): dict(card) for card in said}
@@ -72,19 +72,20 @@ def card_of(first_words: FirstWords, address: Address, model: str) -> dict[str, 
 
 
 def _is_text(said: object) -> bool:
-    """Whether a server's word is one that can be kept: JSON may hold halves of characters."""
+    """Return True if the value is a string that can be stored: JSON may have unpaired surrogates."""
     return isinstance(said, str) and not re.search("[\ud800-\udfff]", said)
 
 
 def are_tokens(said: object) -> TypeGuard[list[int]]:
+    """Return True if the value is a list of token numbers."""
     return isinstance(said, list) and all(type(one) is int and 0 <= one < 1 << 31 for one in said)
 
 
 def own_tokenizer(served: str, names: Sequence[str]) -> ChatTokenizer:
-    """The tokenizer of the model, from the first place that has it."""
+    """Return the tokenizer of the model, from the first source that has it."""
     os.environ.setdefault(
         "TRANSFORMERS_NO_ADVISORY_WARNINGS", "1"
-    )  # of a missing torch, which is not needed: no model runs here
+    )  # about a missing torch, which is not needed: no model runs here
     reasons: list[str] = []
     for name in dict.fromkeys(names):
         try:

@@ -1,8 +1,8 @@
-"""What a vLLM server answers to `/v1/completions`, read.
+"""Parse a vLLM server's answers to `/v1/completions`.
 
-The decision: of a call that the model reads, an answer has the log-probabilities of every token of its
-prompt, some 160 bytes each. Only those of the call's tokens are wanted; the others are passed over and never
-become objects, which takes a tenth of the time.
+The decision: for a call that the model reads, an answer has the log-probabilities of every token of its
+prompt, some 160 bytes each. Only those of the call's tokens are needed; the others are skipped without
+creating objects, which takes a tenth of the time.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ NO_COMPLETION = (
     AttributeError,
     OverflowError,
 )
-"""What the functions below raise for a completion that is none."""
+"""The exceptions that the functions below raise for an invalid completion."""
 
 
 class Completion(msgspec.Struct):
-    """The answer to one prompt of a message: its number, the token that was sampled with the
-    log-probabilities that were asked for, and those of the tokens of the prompt, not read yet."""
+    """The answer to one prompt of a message.
+
+    It has its number, the sampled token with the requested log-probabilities, and those of the prompt's
+    tokens, not yet parsed.
+    """
 
     index: int = 0
     logprobs: Any = None
@@ -44,7 +47,7 @@ class _Likely(msgspec.Struct):
 
 
 def completion_or_none(content: bytearray) -> Any:
-    """The `choices` of a body, in a dictionary, where it has any; otherwise the data that it is, or None."""
+    """Return the `choices` of a body in a dictionary, if it has any; otherwise its data, or None."""
     try:
         return {"choices": msgspec.json.decode(content, type=_Completions).choices}
     except (msgspec.DecodeError, RecursionError):
@@ -53,19 +56,19 @@ def completion_or_none(content: bytearray) -> Any:
 
 
 def sampled_token(completion: Completion) -> Sampled:
-    """The token that was sampled."""
+    """Return the sampled token."""
     [token], [likely] = completion.logprobs["tokens"], completion.logprobs["top_logprobs"]
     return Sampled(_token(token), {_token(key): float(value) for key, value in likely.items()})
 
 
 def token_logprobs(place: msgspec.Raw) -> dict[int, float]:
-    """The log-probabilities of the tokens that are reported at one place of a prompt."""
+    """Return the reported log-probabilities of tokens at one position of a prompt."""
     likely = msgspec.json.decode(place, type=dict[int, _Likely])
     return {token: one.logprob for token, one in likely.items()}
 
 
 def _token(text: str) -> int:
-    """The number in `token_id:17`."""
+    """Return the number in `token_id:17`."""
     kind, _, number = text.partition(":")
     if kind != "token_id":
         raise ValueError(text)

@@ -1,8 +1,7 @@
-"""The tokenizer of a Hugging Face model, as `model.Tokenizer`: shared by every backend that runs such a
-model.
+"""The tokenizer of a Hugging Face model, as `model.Tokenizer`, for every backend that runs such a model.
 
-The decision: the answer is tokenized on its own, as the model itself would write it, not as the remainder
-of some longer text; a chat template is asked not to open a passage of thinking.
+The decision: the answer is tokenized on its own, as the model itself would write it, not as the rest of some
+longer text; the chat template is asked not to open a passage of thinking.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from stead_sym.support.extras import install
 Loaded = TypeVar("Loaded")
 
 _UNUSED = ("torchvision", "torchaudio", "torchcodec")
-"""What comes along with engines, and does not load beside a torch of another build, such as the CPU's."""
+"""Packages that engines install, and that do not load with a torch of another build, such as the CPU's."""
 
 
 class ChatTokenizer:
-    """Tokenizer and chat template of a model. Build it with `load`.
+    """The tokenizer and the chat template of a model; build it with `load`.
 
     ``identity`` has the digests of the tokenizer and of the template.
     """
 
     def __init__(self, tokenizer: Any, name: str) -> None:
-        """Raises `ModelError` where there is no chat template or no end token."""
+        """Wrap a tokenizer; raise `ModelError` if it has no chat template or no end token."""
         self._tokenizer = tokenizer
         self._name = name
         if not tokenizer.chat_template:
@@ -53,23 +52,25 @@ class ChatTokenizer:
 
     @classmethod
     def load(cls, name: str, revision: str | None = None, extra: str = "hf") -> ChatTokenizer:
-        """The tokenizer of a model on disk or, where that is allowed, on the hub.
+        """Return the tokenizer of a model on disk or, if that is allowed, on the hub.
 
-        ``extra`` is that of the package which has what the backend needs.
+        ``extra`` is that of the package with the backend's libraries.
         """
         transformers = library("transformers", name, extra)
-        # What transformers gives on demand it imports then: that may fail, too.
+        # transformers imports lazily, which may fail here too.
         return cls(
             reporting(name, lambda: transformers.AutoTokenizer.from_pretrained(name, revision=revision)), name
         )
 
     def prompt(self, messages: Sequence[Message]) -> Tokens:
-        """The tokens of a chat up to where the model's answer begins. What a message spells is text, never a
-        control token."""
+        """Return the tokens of a chat up to the start of the model's answer.
+
+        Text in a message never becomes a control token.
+        """
         return self._control.prompt(messages, self._rendered)
 
     def text(self, text: str) -> Tokens:
-        """The tokens of a text, none added, none special."""
+        """Return the tokens of a text, none added, none special."""
         return self._control.text(text)
 
     def _rendered(self, messages: Sequence[Message]) -> str:
@@ -87,19 +88,21 @@ class ChatTokenizer:
         return text
 
     def spelled(self, token: int) -> str:
-        """The text of a token."""
+        """Return the text of a token."""
         text: str = self._tokenizer.decode([token])
         return text
 
 
 def library(module: str, name: str, extra: str = "hf") -> Any:
-    """An imported library, of an extra of the package; `ModelError` where it is not installed, and where it
-    does not load."""
+    """Return an imported library, of an extra of the package.
+
+    Raises `ModelError` if it is not installed or does not load.
+    """
     from importlib import import_module
 
     try:
         return import_module(module)
-    except Exception as error:  # noqa: BLE001 (whatever its code raises, or that of a library that it brings)
+    except Exception as error:  # noqa: BLE001 (its code, or that of its dependencies, may raise anything)
         if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
             raise ModelError(
                 f"{name} needs the library {module}, which is not installed; {install(extra)}"
@@ -108,7 +111,7 @@ def library(module: str, name: str, extra: str = "hf") -> Any:
 
 
 def reporting(name: str, load: Callable[[], Loaded]) -> Loaded:
-    """What ``load`` returns; `ModelError` where a model of that name is not there or cannot be read."""
+    """Return the result of ``load``; raise `ModelError` if a model of that name cannot be loaded."""
     import safetensors
 
     if name.startswith((".", "/", "~")) and not Path(name).is_dir():
@@ -134,7 +137,7 @@ def _not_loading(name: str, what: str, error: Exception) -> ModelError:
 
 
 def _comes_from(error: BaseException | None, libraries: Sequence[str]) -> bool:
-    """Whether an error, or one that led to it, was raised in code of these libraries."""
+    """Return True if an error, or one of its causes, was raised in code of these libraries."""
     while error is not None:
         frames = [frame for frame, _ in walk_tb(error.__traceback__)]
         modules = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames}
@@ -145,8 +148,8 @@ def _comes_from(error: BaseException | None, libraries: Sequence[str]) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of a message that says something."""
-    details = getattr(error, "errors", None)  # of pydantic, whose own message begins with a count
+    """Return the first informative line of an error's message."""
+    details = getattr(error, "errors", None)  # for pydantic, whose own message starts with a count
     text = "; ".join(str(detail["msg"]) for detail in details()) if callable(details) else str(error)
     first = next(iter(text.strip().splitlines()), type(error).__name__)
     return first.removeprefix("Value error, ").rstrip(".")

@@ -1,8 +1,8 @@
-"""Models run in this process by vLLM, as a backend.
+"""A backend that runs models in this process with vLLM.
 
-The decision: one sampled token per branching node, and vLLM's prefix cache for all that prompts share, with
-each other and with their answers' later tokens. Batches are of bounded size, since vLLM hands over the
-answers of a batch all at once.
+The decision: there is one sampled token per branching node, and vLLM's prefix cache serves everything that
+prompts share, with each other and with their answers' later tokens. Batches have a bounded size, since vLLM
+returns the answers of a batch all at once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from stead_sym.models.huggingface import weights_identity
 from stead_sym.models.tokenizer import ChatTokenizer, library, reporting
 
 _DEFAULTS = {
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs in this process, not in one of its own
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # run the engine in this process
     "VLLM_CPU_KVCACHE_SPACE": "4",  # GiB; by default vLLM takes nearly all memory of a machine without a GPU
     "VLLM_LOGGING_LEVEL": "ERROR",
-    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is kept for the report of the command
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is reserved for the command's report
     "VLLM_NO_USAGE_STATS": "1",
 }
 _TOKENS_PER_REQUEST = 128
-"""So many tokens vLLM lets one request ask log-probabilities of."""
+"""The maximum number of tokens whose log-probabilities a request to vLLM may ask for."""
 
 
 _OWN = frozenset({"model", "logprobs_mode", "use_tqdm_on_load", "skip_tokenizer_init", "runner", "convert"})
@@ -39,19 +39,22 @@ _IRRELEVANT = frozenset(
     | {"kv_cache_memory_bytes", "cpu_offload_gb", "download_dir", "load_format", "disable_log_stats"}
     | {"enable_prefix_caching", "block_size", "distributed_executor_backend"}
 )
-"""Options that do not determine the answer, or are in the identity under a name of their own."""
+"""Options that do not affect the answer, or are in the identity under another name."""
 
 
 class VllmOffline:
-    """A language model in an engine of vLLM. Build it with `load`."""
+    """A language model in an engine of vLLM; build it with `load`."""
 
     together = 0
 
     def __init__(
         self, engine: Any, tokenizer: ChatTokenizer, name: str, weights: Mapping[str, str], batch: int = 64
     ) -> None:
-        """``engine`` is a `vllm.LLM`, ``weights`` identify its weights, ``batch`` is how many requests it
-        gets at one time."""
+        """Wrap an engine.
+
+        ``engine`` is a `vllm.LLM`, ``weights`` identify its weights, ``batch`` is the number of requests that
+        it gets at one time.
+        """
         self._vllm = library("vllm", name, "vllm")
         self.engine = engine
         self.batch = batch
@@ -76,14 +79,14 @@ class VllmOffline:
     def load(
         cls, name: str, options: EngineOptions | None = None, *, called: str | None = None
     ) -> VllmOffline:
-        """The model in a folder, or of that name on the hub; ``called`` is what it is called instead.
+        """Return the model in a folder, or of that name on the hub; ``called`` is its display name.
 
-        Options are `batch`, `tokenizer` (a folder or a name of its own), and the arguments of `vllm.LLM` by
-        their own names, such as `dtype`, `revision`, `quantization` and `tensor_parallel_size`. On the CPU it
-        runs in float32, elsewhere in the number format that vLLM takes for its weights. The window is the
-        model's, or what fits into memory. Environment variables of vLLM are respected, and set where they are
-        not: no process of its own, no log on stdout. Raises `InputError` for other options, and `ModelError`
-        where there is no such model or the libraries are not installed.
+        Options are `batch`, `tokenizer` (another folder or name), and the arguments of `vllm.LLM` by their
+        own names, such as `dtype`, `revision`, `quantization` and `tensor_parallel_size`. On the CPU it runs
+        in float32, otherwise in vLLM's number format for its weights. The window is the model's, or what fits
+        into memory. Environment variables of vLLM are respected; defaults are set for those that are missing:
+        no separate process, no log on stdout. Raises `InputError` for other options, and `ModelError` if
+        there is no such model or the libraries are not installed.
         """
         given = dict((options or EngineOptions()).values)
         batch = at_least_one("batch", given.pop("batch", 64))
@@ -97,9 +100,9 @@ class VllmOffline:
         arguments = {
             "dtype": "float32" if on_cpu else "auto",
             "max_model_len": -1,  # the longest window that memory allows
-            "enforce_eager": True,  # one token per request: compiling costs more than it saves
+            "enforce_eager": True,  # for one token per request compilation costs more than it saves
             "enable_prefix_caching": True,
-            "block_size": 32 if on_cpu else None,  # of shared prefixes; 128 there by default
+            "block_size": 32 if on_cpu else None,  # of shared prefixes; the CPU's default is 128
             "tokenizer_revision": None if own else revision,
             "disable_log_stats": True,
             **given,
@@ -118,11 +121,14 @@ class VllmOffline:
         return cls(engine, tokenizer, called or name, identity, batch)
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `backend.Backend`."""
+        """Yield the log-probabilities of each request; see `backend.Backend`."""
         return gathered(self.name, self._answers(questions(requests, _TOKENS_PER_REQUEST)))
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `backend.Unconstrained`: the call is read, but for its last token, which is sampled."""
+        """Yield the comparison of each call with greedy decoding; see `backend.Unconstrained`.
+
+        The call is read except for its last token, which is sampled.
+        """
         for start in range(0, len(answers), self.batch):
             batch = answers[start : start + self.batch]
             outputs = self.engine.generate(
@@ -167,11 +173,11 @@ class VllmOffline:
 
 
 def _logprobs(place: Mapping[int, Any]) -> dict[int, float]:
-    """The log-probabilities of the tokens that vLLM reports in one place."""
+    """Return the log-probabilities of the tokens that vLLM reports at one position."""
     return {token: entry.logprob for token, entry in place.items()}
 
 
 def _engine_arguments(name: str) -> frozenset[str]:
-    """What an engine of vLLM can be given."""
+    """Return the names of the arguments of an engine of vLLM."""
     kind = library("vllm.engine.arg_utils", name, "vllm").EngineArgs
     return frozenset(field.name for field in fields(kind)) - _OWN

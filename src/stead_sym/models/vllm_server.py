@@ -1,12 +1,11 @@
-"""Models behind vLLM servers, as a backend.
+"""A backend for models behind vLLM servers.
 
-The decision: token ids and not text go over the wire (`server_asking`); the server batches the questions.
-What the server does not know is refused by `engine_answers`, since it drops parameters it does not know
-without a word.
+The decision: requests have token ids and not text (`server_asking`); the server batches them. A server
+silently ignores parameters that it does not know; `engine_answers` detects that.
 
-A server does not show its weights. What identifies a model here is the name it is served under, where the
-server has it from, and its tokenizer: whoever serves other weights under the same two names needs another
-store of decisions. Several servers of one word have to agree in all that they show.
+A server does not reveal its weights. The identity of a model here is the name under which it is served, the
+server's source of it, and its tokenizer. If other weights are served under the same two names, another store
+of decisions is needed. Several servers of one address must agree in everything that they report.
 """
 
 from __future__ import annotations
@@ -26,13 +25,15 @@ from stead_sym.models.server_asking import ServedTokenizer, ServerAsking
 from stead_sym.models.server_cards import FirstWords, card_of, own_tokenizer
 
 IN_FLIGHT = 256
-"""The most questions that are with one server at a time."""
+"""The maximum number of requests at one server at a time."""
 _SPOKEN = 'The tokens of {"name": "a_tool", "arguments": {"id": "TASK_12"}}, as asked: [1, 2, 30]?\n'
 
 
 class VllmServer:
-    """A language model behind the OpenAI-compatible interface of vLLM, on one server or several. Build it
-    with `load`."""
+    """A language model behind the OpenAI-compatible interface of vLLM; build it with `load`.
+
+    It may be on one server or several.
+    """
 
     together = 0
 
@@ -45,7 +46,7 @@ class VllmServer:
         patience: Patience,
         in_flight: int,
     ) -> None:
-        """``model`` is the name it is served under, ``card`` what the servers say of it."""
+        """Wrap servers; ``model`` is the name that they use, ``card`` their description of it."""
         self.addresses = tuple(addresses)
         self.model = model
         self.patience = patience
@@ -72,14 +73,14 @@ class VllmServer:
         tokenizer: str | ServedTokenizer | None = None,
         patience: Patience | None = None,
     ) -> VllmServer:
-        """The model of ``address``, which is `http://HOST:PORT#MODEL` or the same with https, or several of
-        these with commas between them: servers that serve the same model.
+        """Return the model of ``address``, `http://HOST:PORT#MODEL` or the same with https.
 
-        At most ``in_flight`` questions are with a server at a time. ``patience`` says how long an answer is
-        waited for, and ``tries`` how often a server may fail. The tokenizer is taken from where the server
-        has it, or from the folder or the name that ``tokenizer`` is. The environment variable VLLM_API_KEY
-        has the key of a server that wants one. Raises `ModelError` where there is no such server or model,
-        where the servers differ, and where the tokenizer or the libraries are not there.
+        Several of these with commas between them are servers of the same model. At most ``in_flight``
+        requests are at a server at a time. ``patience`` has the timeouts, and ``tries`` the number of
+        failures until a server is given up. The tokenizer is loaded from the server's source of the model, or
+        from the folder or the name ``tokenizer``. The environment variable VLLM_API_KEY has the key for a
+        server that requires one. Raises `ModelError` if there is no such server or model, if the servers
+        differ, and if the tokenizer or the libraries are missing.
         """
         patience = patience or Patience()
         if tries is not None:
@@ -121,17 +122,17 @@ class VllmServer:
         return cls(addresses, models[0], cards[0], found, patience, in_flight)
 
     def asking(self) -> ServerAsking:
-        """See `asking.Streaming`."""
+        """Open a session; see `asking.Streaming`."""
         return ServerAsking(self)
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `backend.Backend`."""
+        """Yield the log-probabilities of each request; see `backend.Backend`."""
         for number, said in self._all(requests):
             assert not isinstance(said, Unforced)
             yield number, said
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `backend.Unconstrained`."""
+        """Yield the comparison of each call with greedy decoding; see `backend.Unconstrained`."""
         for number, said in self._all(answers):
             assert isinstance(said, Unforced)
             yield number, said

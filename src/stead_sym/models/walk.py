@@ -1,4 +1,4 @@
-"""One decision in progress: its prompt as tokens, its calls as a trie, and the keys of what is asked.
+"""A decision in progress: its prompt as tokens, its calls as a trie, and the keys of its queries.
 
 The decision: a key is the digest of everything that determines an answer.
 """
@@ -23,7 +23,7 @@ from stead_sym.relational.canonical import FORM_VERSION
 
 @dataclass(eq=False)
 class Draft:
-    """A decision before anything is tokenized: what is asked, as texts, and the ``key`` of that."""
+    """A decision before tokenization: its query as texts, with the ``key`` of these."""
 
     context: DecisionContext
     messages: tuple[Message, ...]
@@ -33,7 +33,7 @@ class Draft:
 
 @dataclass(eq=False)
 class Walk:
-    """A decision in progress. ``sent`` has the nodes that the model was asked about, with their keys."""
+    """A decision in progress; ``sent`` has the keys of the queried nodes."""
 
     draft: Draft
     prompt: Tokens
@@ -45,7 +45,7 @@ class Walk:
 
 
 class Walks:
-    """Makes walks for one model, prompt and rule."""
+    """A factory of walks for one model, prompt and rule."""
 
     def __init__(self, backend: Backend, prompt: Prompt, rule: Rule) -> None:
         self._backend = backend
@@ -58,8 +58,10 @@ class Walks:
         self.text = lru_cache(maxsize=1 << 14)(prompt.call_text)
 
     def draft(self, context: DecisionContext) -> Draft:
-        """The question that a context is. The identity of a model has that of its tokenizer, so that texts
-        determine tokens."""
+        """Return the query for a context.
+
+        The identity of a model includes its tokenizer's, so the texts determine the tokens.
+        """
         messages = tuple(map(self._once, self._prompt.messages(context)))
         calls = tuple(sorted(context.calls))
         texts = [self.text(call) for call in calls]
@@ -67,10 +69,10 @@ class Walks:
         return Draft(context, messages, calls, digest(asked))
 
     def begin(self, draft: Draft) -> Walk:
-        """The decision with nothing asked.
+        """Return the decision before any query.
 
-        Raises `ModelError` for calls that the tokenizer does not tell apart, and for a prompt that is longer
-        than the model's window.
+        Raises `ModelError` for calls that the tokenizer does not distinguish, and for a prompt that exceeds
+        the model's window.
         """
         prompt = self._backend.tokenizer.prompt(draft.messages)
         calls = tuple(map(self._offered, draft.calls))
@@ -80,7 +82,7 @@ class Walks:
         return walk
 
     def _once(self, message: Message) -> Message:
-        """One object for a message that every prompt has: that of the system."""
+        """Return a shared object for the system message, which every prompt has."""
         if message.role != "system":
             return message
         if len(self._shared) > 64:
@@ -118,10 +120,10 @@ def _spelled_call(text: str, tokens: Tokens) -> str:
 
 
 class Keys:
-    """The keys of one decision: digests as of `digest`, for which the prompt's tokens are spelled once."""
+    """The keys of one decision: digests as by `digest`, with the prompt's tokens spelled only once."""
 
     def __init__(self, identity: str, rule: Rule, prompt: Tokens, calls: Sequence[Offered]) -> None:
-        """``identity`` is that of the model, as `spelled`."""
+        """Compute the digests; ``identity`` is the model's, as `spelled`."""
         self._identity = identity
         self._prompt = spelled_tokens(prompt)
         self.prompt_digest = digest_text(self._prompt)
@@ -136,9 +138,9 @@ class Keys:
 
     @cached_property
     def question(self) -> str:
-        """What a worker claims: the model and the prompt, whatever is offered and by whichever rule."""
+        """The key that a worker claims: the model and the prompt, independent of the offer and the rule."""
         return digest_text(f"[{self._identity},{self._prompt}")
 
     def node(self, path: Tokens, allowed: Tokens) -> str:
-        """`digest([identity, prompt, path, allowed])`."""
+        """Return `digest([identity, prompt, path, allowed])`."""
         return digest_text(joined([self._identity, self._prompt, spelled(path), spelled(allowed)]))

@@ -1,4 +1,4 @@
-"""Sorted relational data: schemas, instances, canonical forms. No logic, no tools."""
+"""Sorted relational data: schemas, instances, canonical forms."""
 
 import lazy_loader
 

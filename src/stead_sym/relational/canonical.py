@@ -1,20 +1,19 @@
 """Canonical forms of instances relative to rigid values, and their automorphisms.
 
-The decision: a form is an explicit instance over canonical names, read off nauty's canonical vertex
-order, never nauty's certificate (which omits the sizes of the colour classes, so that structures
-that are not isomorphic can share one). Two forms that are equal are therefore isomorphic whatever
-nauty does; that isomorphic instances have equal forms rests on nauty, whose order may change with
-`NAUTY_VERSION`.
+The decision: a form is an explicit instance over canonical names, derived from nauty's canonical vertex
+order. Nauty's certificate is not used: it omits the sizes of the colour classes, so structures that are not
+isomorphic can share one. Equal forms are therefore isomorphic, even if nauty is wrong. That isomorphic
+instances have equal forms relies on nauty, whose order may change with `NAUTY_VERSION`.
 
-Names follow the role of a value. The `Layout` of D numbers its values, and is so a first form D₁, equal for
-isomorphic instances, whose names mean nothing. The values of each sort are then numbered in the order in
-which a listing of D₁ mentions them first: the relations in the order of the schema, the facts of a relation
-in the order of their arguments, where rigid values come first, then values that an earlier relation has
-numbered, by their numbers, then the others in the order of D₁. No two facts of a relation are alike in this,
-so that the listing, and with it the renaming ρ that it gives, is a function of D₁ alone. So ρ(D₁) is again
-isomorphic to D, and equal for isomorphic instances. As D₁ puts a value of which more is known before one of
-which less is, by what is declared first, the handler of a case is SERVICE_1, who approves for that handler
-SERVICE_2, and whoever has nothing to do with the case comes later.
+Names follow the role of a value. The `Layout` of D numbers its values and so gives a first form D₁, which is
+equal for isomorphic instances. Its names are arbitrary. The values of each sort are then renumbered in the
+order of their first occurrences in a listing of D₁. The listing has the relations in the order of the schema,
+and the facts of a relation in the order of their arguments. Among arguments, rigid values come first, then
+values already numbered by an earlier relation, by their numbers, then the others in the order of D₁. No two
+facts of a relation compare equal, so the listing, and the renaming ρ that it gives, is a function of D₁
+alone. So ρ(D₁) is again isomorphic to D, and equal for isomorphic instances. D₁ orders values by profile,
+with relations compared in the order of their declaration. So the handler of a case is SERVICE_1, the approver
+for that handler is SERVICE_2, and values unrelated to the case come later.
 """
 
 from __future__ import annotations
@@ -35,17 +34,19 @@ from stead_sym.relational.parts import Parts
 from stead_sym.relational.schema import Schema, Value
 
 FORM_VERSION: str = f"by role, nauty {NAUTY_VERSION}"
-"""What canonical names depend on besides the instance: how they are numbered, and nauty's version. A
-canonical form is comparable, and may be stored, under one of these only."""
+"""The version of canonical names: the numbering scheme and nauty's version.
+
+Canonical forms are comparable, and may be stored, only under the same version.
+"""
 
 
 @dataclass(frozen=True)
 class CanonicalForm:
     """can_B(D) with one witness σ ∈ Lab_B(D) and generators of Aut_B(D) (Definition "Canonical instance").
 
-    ``instance`` is σ(D); two instances have equal ones iff they are B-isomorphic. ``labelling`` is σ
-    on ad(D), the identity on B ∩ ad(D). `generators` are permutations of ad(D), each given by the
-    values it moves. Which of the witnesses σ is, and the choice of generators, are arbitrary.
+    ``instance`` is σ(D); two instances have equal ones iff they are B-isomorphic. ``labelling`` is σ on
+    ad(D), the identity on B ∩ ad(D). `generators` are permutations of ad(D), each given by the values it
+    moves. The choices of the witness σ and of the generators are arbitrary.
     """
 
     instance: Instance
@@ -55,7 +56,7 @@ class CanonicalForm:
 
     @cached_property
     def generators(self) -> tuple[Mapping[Value, Value], ...]:
-        """Generators of Aut_B(D); of many records alike as many, so that they are made when asked for."""
+        """Generators of Aut_B(D), computed on demand: their number grows with that of symmetric records."""
         own = self._own
         return tuple({own[v]: own[w] for v, w in g.items()} for g in self._layout.all_generators)
 
@@ -63,12 +64,12 @@ class CanonicalForm:
 def canonical_form(
     instance: Instance, rigid: Set[Value], *, canonical_timeout: float = CANONICAL_SECONDS
 ) -> CanonicalForm:
-    """The canonical form of ``instance`` relative to B = ``rigid``.
+    """Return the canonical form of ``instance`` relative to B = ``rigid``.
 
-    The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order in which
-    a listing mentions them (see the module). Raises `DeclarationError` where a value stands at positions of
-    two sorts, or of another sort than the one that lists it, and `CanonicalLimit` where nauty takes longer
-    than ``canonical_timeout`` seconds for a set of values that facts connect.
+    The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order of their
+    first occurrences in a listing (see the module). Raises `DeclarationError` if a value occurs at positions
+    of two sorts, or of a sort other than the one that lists it. Raises `CanonicalLimit` if nauty takes longer
+    than ``canonical_timeout`` seconds for a connected component of the facts.
     """
     _refuse_mixed(instance)
     schema = instance.schema
@@ -79,7 +80,7 @@ def canonical_form(
 
 
 def form_of(encoding: Encoding, placement: Placement) -> CanonicalForm:
-    """The canonical form of the facts whose placement this is, each of whose values is of one sort."""
+    """Return the canonical form of the facts with this placement, each of whose values has one sort."""
     own = placement.names()
     form, names = named(encoding, placement.layout)
     relations = zip(encoding.schema.relations, form, strict=True)
@@ -90,15 +91,17 @@ def form_of(encoding: Encoding, placement: Placement) -> CanonicalForm:
 
 
 def named(encoding: Encoding, layout: Layout) -> tuple[list[list[tuple[Value, ...]]], list[Value]]:
-    """The canonical form that a layout stands for, per relation of the schema its tuples, and the canonical
-    names of its values, numbered as in `Layout.starts`: first mentioned, first numbered, in the listing of
-    the module's first lines."""
+    """Return the canonical form of a layout, as tuples per relation, and the canonical names of its values.
+
+    Values are numbered as in `Layout.starts`. Their names are numbered by first occurrence in the listing
+    that the module's docstring defines.
+    """
     rows: list[list[tuple[int, ...]]] = [[] for _ in encoding.columns]
     for place, tuples in layout.rows():
         rows[place].extend(tuples)
     sorts = layout.sorts
     size = len(sorts)
-    # Lists that negative codes, of rigid values, index from their ends.
+    # The negative codes of rigid values index these lists from their ends.
     rank = [*range(size, 2 * size), *range(-len(encoding.fixed), 0)]
     names = [""] * size + encoding.fixed
     last = [0 for _ in encoding.prefixes]
@@ -118,7 +121,7 @@ def named(encoding: Encoding, layout: Layout) -> tuple[list[list[tuple[Value, ..
 
 
 def isomorphic(left: Instance, right: Instance, fixed: Set[Value]) -> bool:
-    """Whether left ≃_C right for C = ``fixed``, both of one schema (Definition "C-isomorphism")."""
+    """Return True if left ≃_C right for C = ``fixed``, both of one schema (Definition "C-isomorphism")."""
     if len(left) != len(right):
         return False
     return left == right or canonical_form(left, fixed).instance == canonical_form(right, fixed).instance
@@ -134,16 +137,16 @@ Item = TypeVar("Item", bound=_Renamable)
 
 
 def orbit(items: Iterable[Item], generators: Iterable[Mapping[Value, Value]]) -> frozenset[Item]:
-    """{ α(a) : a ∈ items, α in the group that ``generators`` generate }.
+    """Return { α(a) : a ∈ items, α in the group that ``generators`` generate }.
 
-    The least set that holds ``items`` and is closed under the generators; as the group is finite, it
-    is closed under inverses too.
+    It is the least set that includes ``items`` and is closed under the generators. As the group is finite,
+    the set is closed under inverses too.
     """
     return closure(items, generators, lambda item: item.args, lambda item, generator: item.rename(generator))
 
 
 def _refuse_mixed(instance: Instance) -> None:
-    """Raise an error where a value is of two sorts; a numeral that several sorts list may be."""
+    """Raise `DeclarationError` if a value has two sorts, unless it is a numeral that both sorts list."""
     schema = instance.schema
     listed = schema.listed
     tuples: dict[str, list[tuple[Value, ...]]] = {}
@@ -170,5 +173,5 @@ def _refuse_mixed(instance: Instance) -> None:
 
 
 def _stands(schema: Schema, fact: Fact, value: Value, sort: str) -> bool:
-    """Whether a value stands in a fact at a position of this sort."""
+    """Return True if a value occurs in a fact at a position of this sort."""
     return (sort, value) in zip(schema.relation(fact.relation).sorts, fact.args, strict=True)

@@ -1,7 +1,7 @@
-"""A schema and the values that keep their names, as numbers.
+"""Encode a schema and its rigid values as integers.
 
-The decision: one object for all sets of facts over them, since it also keeps what they have in common: the
-shapes of parts and the layouts that were worked out, and the codes of hubs. Several threads may use it.
+The decision: all sets of facts over them share one object, because it also caches the shapes of parts, the
+layouts and the codes of hubs. It is thread-safe.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from stead_sym.relational.schema import Schema, Value
 from stead_sym.relational.shapes import Shape, Shapes
 
 SMALL = 64
-"""Facts over so many values outside B, or fewer, are one part without hubs."""
+"""The maximum number of values outside B for which all facts form one part without hubs."""
 
 HUB = 32
-"""A value in more facts than this is a hub."""
+"""The maximum number of facts that a value may occur in without being a hub."""
 
-_MAX_LAYOUTS = 256  # that are remembered
+_MAX_LAYOUTS = 256  # the size of the cache
 
 
 class Encoding:
-    """A schema and rigid values as numbers, and what `Parts` over them remember together.
+    """A schema and rigid values as integers, with the caches that all `Parts` over them share.
 
-    Relations and sorts have their places in the schema. ``rigid`` has, per sort, the values that keep their
-    names there; of F of them in all the codes are -F to -1, in the order of the names. ``prefixes`` are the
-    canonical names of each sort without their numbers. ``seconds`` is how long nauty may take for one part.
+    Relations and sorts are numbered by position in the schema. ``rigid`` has, per sort, the values that keep
+    their names there. The codes of F rigid values are -F to -1, in the order of their names. ``prefixes`` are
+    the canonical names of each sort without their numbers. ``seconds`` is the time limit for nauty on one
+    part.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Encoding:
         self._next_hub = count(-len(self.fixed) - 1, -1)
 
     def hub_code(self, hub: Hub) -> int:
-        """The code of a hub: less than those of rigid values, and the same whenever it is asked for."""
+        """Return the code of a hub: less than those of rigid values, and the same in every call."""
         code = self._hubs.get(hub)
         return self._hubs.setdefault(hub, next(self._next_hub)) if code is None else code
 
@@ -68,7 +69,7 @@ class Encoding:
         hub_rows: frozenset[Row],
         ground: frozenset[Row],
     ) -> Layout:
-        """`layout.lay_out`, remembered."""
+        """Return the result of `layout.lay_out`, cached."""
         key = (frozenset(counts.items()), hub_rows, ground)
         layout = self.layouts.get(key)
         if layout is None:
@@ -80,10 +81,10 @@ class Encoding:
 
 
 def _prefixes(schema: Schema, rigid: Iterable[Value]) -> list[str]:
-    """The spelling of each sort's canonical names: P in P_1, P_2, …
+    """Return the prefix of each sort's canonical names: P in P_1, P_2, …
 
-    It depends on ``schema`` and ``rigid`` only, never on an instance. An underscore is added until no
-    other sort, no rigid value and no listed value of the schema can have a name so spelled.
+    It depends on ``schema`` and ``rigid`` only, never on an instance. Underscores are appended until no other
+    sort, no rigid value and no listed value of the schema can have a name with this prefix.
     """
     taken = {value.rpartition("_")[0] for known in (rigid, schema.listed) for value in known}
     prefixes: list[str] = []

@@ -1,23 +1,24 @@
 """The coloured graph of a set of rows, its canonical order and its automorphisms.
 
-The decision: data come here as numbers. A *row* is a fact P(u1, …, uq) as a tuple of codes: of P, which is
-`RELATION` plus the place of P in its schema, and of the arguments, 0 or more for a value that may be renamed
-(it is *free*), less for one that may not. Names, and what they are, stay outside.
+The decision: data are integers here. A *row* is a fact P(u1, …, uq) as a tuple of codes. The code of P is
+`RELATION` plus the position of P in its schema. The code of an argument is 0 or more for a value that may be
+renamed (a *free* value), and negative for one that may not. Names are handled by the callers.
 
-The graph has a vertex per free value, and none for the others:
+The graph has a vertex for each free value, and none for the others:
 
-- the *pattern* of a row is the row with, for each free value, the first position of the same value:
-  P(x, open, x) ↦ (P, 1, open, 1). No renaming changes it;
+- the *pattern* of a row is the row with each free value replaced by its first position in the row: P(x, open,
+  x) ↦ (P, 1, open, 1). It is invariant under renaming;
 - a row without free values is fixed by every renaming: it has no vertex;
-- the colour of a value is its sort and its *profile*: with which patterns, at which positions and how often
-  it stands in rows. A row with one free value, however often in it, is in there wholly and has no vertex;
+- the colour of a value is its sort and its *profile*: the patterns and positions at which it occurs in rows,
+  with multiplicities. A row with one distinct free value is determined by that value's profile and has no
+  vertex;
 - any other row is a vertex coloured by its pattern, adjacent to its free values. The first of each sort is
-  adjacent to it directly; another of that sort through a vertex for its position, coloured by pattern and
-  position.
+  adjacent to it directly; another of that sort is adjacent through a vertex for its position, coloured by
+  pattern and position.
 
-Sort and pattern tell at which positions a neighbour of a row stands, so the colour-preserving isomorphisms of
-the graphs are exactly the isomorphisms of the sets of rows: the sort-preserving bijections of free values
-that carry one set over into the other.
+Sort and pattern determine the positions at which a neighbour of a row occurs. So the colour-preserving
+isomorphisms of the graphs are exactly the isomorphisms of the sets of rows: the sort-preserving bijections of
+free values that map one set to the other.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ Row: TypeAlias = tuple[int, ...]
 Permutation: TypeAlias = Mapping[int, int]
 """A permutation of free values, given by those that it moves."""
 
-Profile: TypeAlias = tuple[tuple[Row, int, int], ...]  # pattern, position, minus how often
+Profile: TypeAlias = tuple[tuple[Row, int, int], ...]  # pattern, position, minus the multiplicity
 RELATION = -(1 << 40)
-"""The code of the first relation of a schema: no other code is so small."""
+"""The code of the first relation of a schema, less than every other code."""
 
 LAST: Row = (sys.maxsize,)
 END = (LAST, 0, 0)
-"""`LAST` comes after all rows, `END` after all rows that two numbers go with. Each ends a list of things that
-is compared, so that of two that begin alike the longer comes first."""
+"""Terminators of lists that are compared: of two lists with a common prefix, the longer comes first.
+
+`LAST` is greater than all rows, `END` greater than all rows with two numbers.
+"""
 
 
 K = TypeVar("K")
@@ -53,10 +56,10 @@ def closure(
     mentioned: Callable[[T], Iterable[K]],
     image: Callable[[T, Mapping[K, K]], T],
 ) -> frozenset[T]:
-    """The least set that holds ``items`` and is closed under ``image`` by each generator.
+    """Return the least set that includes ``items`` and is closed under ``image`` by each generator.
 
-    An item is tried with the generators that move a value that it mentions, for no other changes it: n
-    swaps of neighbours lead from one item to n others in 2n steps.
+    Only the generators that move a value mentioned in an item are applied to it, since no others change it.
+    So n swaps of neighbours lead from one item to n others in 2n steps.
     """
     moving: dict[K, list[Mapping[K, K]]] = {}
     for generator in generators:
@@ -75,19 +78,19 @@ def closure(
 
 
 def moved(row: Row, permutation: Permutation) -> Row:
-    """The row with each code where the permutation takes it."""
+    """Return the row with each code replaced by its image."""
     return tuple(map(permutation.get, row, row))
 
 
 def pattern(row: Row) -> tuple[Row, dict[int, int]]:
-    """The pattern of a row, and the first position of each of its free values."""
+    """Return the pattern of a row, and the first position of each of its free values."""
     first: dict[int, int] = {}
     codes = [code if code < 0 else first.setdefault(code, place) for place, code in enumerate(row)]
     return tuple(codes), first
 
 
 def profiles(rows: Iterable[Row], sorts: Sequence[int]) -> list[tuple[int, Profile]]:
-    """The sort and the profile of each free value, 0 to ``len(sorts)`` - 1."""
+    """Return the sort and the profile of each free value, 0 to ``len(sorts)`` - 1."""
     occurrences: list[Counter[tuple[Row, int]]] = [Counter() for _ in sorts]
     for row in rows:
         colour, first = pattern(row)
@@ -100,17 +103,16 @@ def profiles(rows: Iterable[Row], sorts: Sequence[int]) -> list[tuple[int, Profi
 
 
 def solve(rows: Collection[Row], sorts: Sequence[int]) -> tuple[list[int], list[Permutation]]:
-    """The free values, which are 0 to ``len(sorts)`` - 1, in canonical order, and generators of the group of
-    automorphisms of the rows.
+    """Return the free values in canonical order, and generators of the automorphism group.
 
-    For isomorphic sets of rows there is an isomorphism that leads from the one order to the other. Values
-    are ordered by sort and profile before all else; of two profiles that begin alike the longer comes
-    first, and what stands in more rows comes before what stands in fewer.
+    The free values are 0 to ``len(sorts)`` - 1. For isomorphic sets of rows some isomorphism maps the one
+    order to the other. Values are ordered by sort and profile first. Of two profiles with a common prefix the
+    longer comes first, and a higher multiplicity comes before a lower one.
     """
     cells: dict[tuple[int, Profile], set[int]] = {}
     for value, colour in enumerate(profiles(rows, sorts)):
         cells.setdefault(colour, set()).add(value)
-    if len(cells) == len(sorts):  # every value has a colour of its own
+    if len(cells) == len(sorts):  # all colours are distinct
         return [value for colour in sorted(cells) for value in cells[colour]], []
     graph = _Graph(len(sorts))
     for row in rows:
@@ -119,7 +121,7 @@ def solve(rows: Collection[Row], sorts: Sequence[int]) -> tuple[list[int], list[
 
 
 class _Graph:
-    """Vertices are numbers, the free values first."""
+    """A coloured graph whose vertices are integers, the free values first."""
 
     def __init__(self, free: int) -> None:
         self.free = free
@@ -141,7 +143,7 @@ class _Graph:
             neighbours.append(vertex)
 
     def _vertex(self, colour: Row) -> list[int]:
-        """A new vertex; its list of neighbours, to be filled."""
+        """Add a vertex and return its empty list of neighbours."""
         vertex = self.free + len(self.patterns)
         self.patterns.append(colour)
         return self.adjacent.setdefault(vertex, [])

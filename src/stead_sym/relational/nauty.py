@@ -1,9 +1,9 @@
-"""nauty: the canonical order of a coloured graph and its automorphisms. The one file that imports pynauty.
+"""Compute canonical orders and automorphisms of coloured graphs with nauty; only this file imports pynauty.
 
-The decision: nauty cannot be interrupted from Python, and on some graphs it does not end. So a graph on which
-it might take long goes to a process of its own with a limit on its time; past the limit there is no answer,
-and `CanonicalLimit` says so. The process is asked for the same that is asked for here, so that where it runs
-changes no answer. It starts in some 60 ms, which the small graphs of nearly all contexts are spared.
+The decision: nauty cannot be interrupted from Python, and on some graphs it does not terminate. So a large
+graph is passed to a separate process with a time limit; past the limit `CanonicalLimit` is raised. The
+process computes the same as `search`, so the choice affects no result. It takes some 60 ms to start, which
+the small graphs of nearly all contexts avoid.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import pynauty
 from stead_sym.errors import CanonicalLimit
 
 NAUTY_VERSION: str = pynauty.__version__
-"""The version of pynauty, whose first numbers are those of nauty."""
+"""The version of pynauty; its first numbers are the version of nauty."""
 
 CANONICAL_SECONDS = 10.0
-"""So long may nauty take for one set of values that facts connect."""
+"""The default time limit for nauty on one connected component of the facts."""
 
 Adjacency: TypeAlias = Mapping[int, list[int]]
 Found: TypeAlias = tuple[list[int], list[list[int]]]
@@ -45,16 +45,21 @@ json.dump([pynauty.canon_label(graph), pynauty.autgrp(graph)[0]], sys.stdout)
 
 
 def search(size: int, adjacency: Adjacency, classes: Sequence[set[int]]) -> Found:
-    """The vertices, 0 to ``size`` - 1, in canonical order, and generators of the automorphism group, each the
-    images of all vertices. ``classes`` are the colour classes, which are all of the vertices: positions go to
-    them in their order. An edge is in the list of one of its ends."""
+    """Return the vertices in canonical order, and generators of the automorphism group.
+
+    The vertices are 0 to ``size`` - 1; a generator is the list of all vertices' images. ``classes`` are the
+    colour classes, a partition of the vertices: they get the positions in their order. Each edge is listed at
+    one of its ends.
+    """
     graph = pynauty.Graph(size, adjacency_dict=adjacency, vertex_coloring=classes)
     return pynauty.canon_label(graph), pynauty.autgrp(graph)[0]
 
 
 def search_apart(size: int, adjacency: Adjacency, classes: Sequence[set[int]], seconds: float) -> Found:
-    """The same from a process of its own. Raises `CanonicalLimit` where that has no answer after so many
-    ``seconds``, or is ended before it has one."""
+    """Return the same as `search`, computed in a separate process.
+
+    Raises `CanonicalLimit` if there is no result after ``seconds``, or if the process is killed before.
+    """
     arguments = {
         "path": sys.path,
         "seconds": seconds,
@@ -73,7 +78,7 @@ def search_apart(size: int, adjacency: Adjacency, classes: Sequence[set[int]], s
         )
     except subprocess.TimeoutExpired:
         raise _limit(size, classes, f"within {seconds:g} s") from None
-    if ended.returncode < 0:  # by the clock, or by the system for lack of memory
+    if ended.returncode < 0:  # killed by the timer, or by the system for lack of memory
         raise _limit(size, classes, f"within {seconds:g} s, or within the memory there is")
     if ended.returncode:
         raise RuntimeError(f"the process for nauty has ended with {ended.returncode}: {ended.stderr.strip()}")

@@ -1,8 +1,7 @@
-"""A set of facts under change, held in parts so that a change costs what it touches.
+"""Maintain the parts of a changing set of facts, so that an update costs only what it affects.
 
-The decision: nothing is worked out when a fact comes or goes. The values that it touches are noted, and the
-parts that they were in, and are in now, are found when the layout is asked for. Values are (sort, name)
-pairs, so that data in which identifiers of two sorts are spelled alike need no care.
+The decision: adding or removing a fact only records the affected values. Their parts are recomputed when the
+layout is requested. Values are (sort, name) pairs, so identifiers of two sorts may be spelled alike.
 """
 
 from __future__ import annotations
@@ -17,11 +16,14 @@ from stead_sym.relational.layout import Hub, Part, Placement
 from stead_sym.relational.schema import Value
 from stead_sym.relational.shapes import Shape
 
-_MAX_TOUCHED = 10_000  # values that changes touched without any need for parts
+_MAX_TOUCHED = 10_000  # the maximum number of touched values before parts are recomputed
 
 
 class Parts:
-    """The facts, from none. Not for several threads at once; those over one encoding may be."""
+    """A mutable set of facts, initially empty.
+
+    It is not thread-safe; several over one encoding may be used by several threads.
+    """
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
@@ -30,16 +32,16 @@ class Parts:
         self._next = count()
         self._rows: dict[int, set[Row]] = {}  # of each value
         self._ground: set[Row] = set()
-        self._hubs: dict[int, int] = {}  # with their codes
+        self._hubs: dict[int, int] = {}  # hubs with their codes
         self._hub_rows: set[Row] = set()
-        self._parts: dict[int, tuple[Part, tuple[int, ...]]] = {}  # of each value: its part, who is in there
+        self._parts: dict[int, tuple[Part, tuple[int, ...]]] = {}  # the part of each value, with its values
         self._copies: dict[Shape, dict[Part, None]] = {}
         self._touched: set[int] = set()
         self._touched_rows: set[Row] = set()
         self._placement: Placement | None = None
 
     def change(self, come: Iterable[Fact] = (), go: Iterable[Fact] = ()) -> None:
-        """Add facts that are not there yet, and take away facts that are there.
+        """Add facts that are not present, and remove facts that are.
 
         Raises `DeclarationError` for an unknown relation and `ValueError` for a wrong number of arguments.
         """
@@ -51,7 +53,7 @@ class Parts:
             self._come(rows, columns)
 
     def placement(self) -> Placement:
-        """The layout, with the names that its values have now; it stays as it is when facts change."""
+        """Return the layout with the current names of its values, as an immutable snapshot."""
         if self._placement is None:
             self._placement = self._placed()
         return self._placement
@@ -76,14 +78,17 @@ class Parts:
         return Placement(layout, tuple(tuple(self._copies[block.own]) for block in layout.blocks))
 
     def _numbered(self, facts: Iterable[Fact]) -> Iterator[tuple[list[Row], list[list[int]]]]:
-        """The rows of the facts of each relation, and the columns of their arguments. A value without a
-        number gets one. It goes column by column, as work for each fact is what a large context costs."""
+        """Yield the rows of each relation's facts, with the columns of their arguments.
+
+        A new value gets a number. The work is done column by column, because work for each fact dominates the
+        cost of a large context.
+        """
         relations: dict[str, list[tuple[Value, ...]]] = {}
         for relation, args in facts:
             relations.setdefault(relation, []).append(args)
         encoding = self.encoding
         for relation, tuples in relations.items():
-            encoding.schema.relation(relation)  # raises where there is none
+            encoding.schema.relation(relation)  # raises if it is unknown
             place = encoding.places[relation]
             columns: list[list[int]] = []
             for sort, column in zip(encoding.columns[place], zip(*tuples, strict=True), strict=True):
@@ -160,7 +165,7 @@ class Parts:
         self._touched, self._touched_rows = set(), set()
 
     def _connected(self, value: int) -> set[Row]:
-        """The rows of all values that a value is connected with."""
+        """Return the rows of the connected component of a value."""
         rows: set[Row] = set()
         hubs, seen = self._hubs, {value}
         waiting = [value]
@@ -175,12 +180,12 @@ class Parts:
         return rows
 
     def _part(self, rows: Collection[Row]) -> tuple[Part, tuple[int, ...]]:
-        """The part with these rows, and its values."""
+        """Return the part with these rows, and its values."""
         shape, values = self.encoding.shapes.shape(rows)
         return Part(shape, tuple([self._names[value][1] for value in values])), tuple(values)
 
     def _coded(self, rows: Collection[Row]) -> Collection[Row]:
-        """The rows, hubs by their codes."""
+        """Return the rows with hubs replaced by their codes."""
         return [moved(row, self._hubs) for row in rows] if self._hubs else rows
 
 

@@ -1,8 +1,8 @@
-"""Colour refinement: values told apart by what they are linked with, as far as that goes.
+"""Colour refinement: split values by the links to other values until the partition is stable.
 
-The decision: an ordered partition whose cells are named by where they start. Cells are split by counting,
-never by the numbers of values, and taken in the order of their names, so that an isomorphism of the input
-carries the cells of one result to those of the other, in their order.
+The decision: the result is an ordered partition whose cells are named by their start positions. Cells are
+split by counting, never by the numbers of values, and processed in the order of their names. So an
+isomorphism of the input maps the cells of one result to those of the other, in their order.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from stead_sym.relational.graph import Row, pattern
 
 
 def refined(rows: Iterable[Row], colours: Sequence[Any]) -> list[int]:
-    """The cell of each free value, given by how many values stand in the cells before it.
+    """Return the cell of each free value, given by the number of values in the cells before it.
 
-    The values are 0 to ``len(colours)`` - 1. Cells are first those of one colour, in the order of the
-    colours. They are split until for any two cells, two values of the one are linked equally often, at equal
-    positions of rows of equal pattern, with values of the other.
+    The values are 0 to ``len(colours)`` - 1. The initial cells are the colour classes, in the order of the
+    colours. They are split until the partition is stable: for any two cells, all values of the one are linked
+    equally often, at equal positions of rows of equal pattern, with values of the other.
     """
     links = _links(rows, len(colours))
     cells: dict[int, set[int]] = {}
@@ -47,7 +47,7 @@ def refined(rows: Iterable[Row], colours: Sequence[Any]) -> list[int]:
         for name in sorted(touched):
             kinds, whole = touched[name], len(cells[name])
             split = [kinds[kind] for kind in sorted(kinds)]
-            if sum(map(len, split)) < whole:  # those that the splitter does not link stay, and come first
+            if sum(map(len, split)) < whole:  # the values without a link to the splitter stay, and come first
                 rest = cells[name]
                 rest.difference_update(*split)
                 split.insert(0, rest)
@@ -63,7 +63,7 @@ def refined(rows: Iterable[Row], colours: Sequence[Any]) -> list[int]:
 
 
 def _named(cells: dict[int, set[int]], cell: list[int], start: int, members: set[int]) -> int:
-    """Makes a cell that starts there, and returns where the next one starts."""
+    """Create the cell that starts at a position, and return the start of the next one."""
     if cells.get(start) is not members:
         cells[start] = members
         for value in members:
@@ -72,8 +72,10 @@ def _named(cells: dict[int, set[int]], cell: list[int], start: int, members: set
 
 
 def _links(rows: Iterable[Row], size: int) -> Sequence[Sequence[tuple[int, int]]]:
-    """For each value the values that it is linked with, each with the number of the kind of link: the pattern
-    of the row and the positions of both."""
+    """Return, for each value, the values linked with it, each with the number of the kind of link.
+
+    The kind of a link is the pattern of the row and the positions of both values.
+    """
     found: list[tuple[int, int, tuple[Row, int, int]]] = []
     for row in rows:
         kind, first = pattern(row)

@@ -1,11 +1,11 @@
 """Sorts, relation symbols and schemas (Definition "Typed schema and instance" of the paper).
 
-A value is a plain string. Sorts are disjoint, so the name of a value fixes its sort: the schema keeps the
+A value is a plain string. Sorts are disjoint, so the name of a value determines its sort. The schema has the
 sort of every value that it *lists* (in a finite sort, or with a text), an instance the sort of every value
-that stands in it. Live data that spell identifiers of two sorts alike are for the canonical wrapper, which
-takes values with their sorts. Only numerals may be listed by several sorts: the 2 of one is not the 2 of
-another, and which is meant its position says. That is enough, for numerals are rigid, so that no renaming
-touches them, and formulas never compare values of two sorts.
+that occurs in it. Live data in which identifiers of two sorts are spelled alike are handled by the canonical
+wrapper, which takes values with their sorts. Only numerals may be listed by several sorts: the 2 of one is
+not the 2 of another, and its position determines which one is meant. That is enough, because numerals are
+rigid, so no renaming affects them, and formulas never compare values of two sorts.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Value: TypeAlias = str
 
 
 MOST_NUMBERS = 10_000
-"""The most values that a sort of numbers may have: each of them is a constant of its own."""
+"""The maximum number of values of a numeric sort; each of them is a constant."""
 
 
 @dataclass(frozen=True)
 class Sort(Located):
     """A sort S with its domain U_S.
 
-    ``values is None``: U_S is infinite. Otherwise U_S is the finite set ``values``, whose members
-    are constants; with ``rigid`` they belong to B, so that the agent may know them by name. An ``ordered``
-    sort is rigid, and lists its values in their order.
+    ``values is None``: U_S is infinite. Otherwise U_S is the finite set ``values``, whose members are
+    constants. If ``rigid``, they belong to B, so the agent may refer to them by name. An ``ordered`` sort is
+    rigid, and lists its values in their order. Raises `DeclarationError` for a sort that violates this.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Sort(Located):
     ordered: bool = False
 
     def __post_init__(self) -> None:
+        """Check the declaration."""
         if self.values is None:
             if self.rigid or self.ordered:
                 what = "ordered" if self.ordered else "rigid"
@@ -62,7 +63,10 @@ class Sort(Located):
 
     @classmethod
     def numbers(cls, name: str, first: int, last: int, span: Span | None = None) -> Sort:
-        """`sort n = first..last`: an ordered sort of numerals. `DeclarationError` where there is none."""
+        """Return the ordered sort `sort n = first..last`.
+
+        Raises `DeclarationError` if it is empty or too large.
+        """
         if first > last:
             raise DeclarationError(f"sort {name} = {first}..{last} has no values; count up", span)
         if last - first >= MOST_NUMBERS:
@@ -75,7 +79,7 @@ class Sort(Located):
 
     @cached_property
     def is_numeric(self) -> bool:
-        """The values are the numerals of a range: a sort of integers."""
+        """True for a sort of integers: the values are the numerals of a range."""
         if not self.ordered or self.values is None or not all(map(is_numeral, self.values)):
             return False
         first = int(self.values[0])
@@ -83,10 +87,11 @@ class Sort(Located):
 
     @cached_property
     def rank(self) -> Mapping[Value, int]:
-        """The place of each listed value, from 0."""
+        """The position of each listed value, from 0."""
         return {value: place for place, value in enumerate(self.values or ())}
 
     def __str__(self) -> str:
+        """Return the declaration as it is written in the language."""
         if self.values is None:
             return f"sort {self.name}"
         if self.is_numeric:
@@ -101,11 +106,11 @@ class Relation(Located):
     """A relation symbol P with its sort signature σ ∈ S^q; q = 0 is allowed.
 
     ``keys`` are the columns (from 0, ascending) that determine the others: no reachable state may hold two
-    tuples that agree on them. Empty where none are declared. ``columns`` are their names, empty for a column
-    without one; none at all where no column has one. ``refers`` has columns whose values are in the key of
-    another relation, each with its name; ``total`` names a relation of which every value of the key is in
-    this one too. A relation that ``tells_history`` is no table of the database: it keeps what was done or
-    true before (`deployment.history`), and its facts make no value active (`Schema.references`).
+    tuples that agree on them. Without a declared key it is empty. ``columns`` are the columns' names, "" for
+    a column without one, and empty if no column has one. ``refers`` has the columns whose values are in the
+    key of another relation, each with its name. ``total`` names a relation of which every value of the key is
+    in this one too. A relation with ``tells_history`` is no table of the database: it records past calls and
+    truths (`deployment.history`), and its facts make no value active (`Schema.references`).
     """
 
     name: str
@@ -126,20 +131,22 @@ class Relation(Located):
         total: str | None = None,
         span: Span | None = None,
     ) -> Relation:
-        """The relation whose columns are given as a sort, or as a name and a sort."""
+        """Return the relation whose columns are each given as a sort, or as a name and a sort."""
         names = tuple(column[0] if len(column) > 1 else "" for column in columns)
         sorts = tuple(column[-1] for column in columns)
         return cls(name, sorts, keys, names if any(names) else (), refers, total, span=span)
 
     @property
     def arity(self) -> int:
+        """The number of columns."""
         return len(self.sorts)
 
     def key(self, args: tuple[Value, ...]) -> tuple[Value, ...]:
-        """The part of a tuple that its other columns depend on."""
+        """Return the components of a tuple in the key columns."""
         return tuple(args[column] for column in self.keys)
 
     def __str__(self) -> str:
+        """Return the declaration as it is written in the language."""
         names = self.columns or ("",) * self.arity
         to = {column: f" references {target}" for column, target in self.refers}
         columns = (
@@ -150,14 +157,16 @@ class Relation(Located):
         return f"relation {self.name}({', '.join(columns)}){total}"
 
     def column(self, place: int) -> str:
-        """The name of a column, or its number, from 1."""
+        """Return the name of a column, or its number, from 1."""
         return (self.columns[place] if self.columns else "") or str(place + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference(Located):
-    """Every value in a ``column`` of a ``relation`` is in a column ``into`` of the relation ``target`` too:
-    what `references` and `total` claim. ``name`` is that of the claim."""
+    """The inclusion claimed by `references` and `total`, with its ``name``.
+
+    Every value in column ``column`` of ``relation`` is also in column ``into`` of the relation ``target``.
+    """
 
     name: str
     relation: str
@@ -167,17 +176,19 @@ class Reference(Located):
 
 
 def tells_history(relation: str) -> bool:
-    """Whether a relation of this name keeps what was done or true before: it is a formula, no name of a
-    file."""
+    """Return True if a relation of this name records the past: its name is a formula, with spaces."""
     return " " in relation
 
 
 def in_words(relation: str, args: Sequence[object]) -> str:
-    """A fact or atom as it is written: `P(a, b)`, or the formula of a relation that `tells_history` with the
-    arguments in the places ‹1›, ‹2›, … of its name."""
+    """Return a fact or an atom as it is written: `P(a, b)`.
+
+    For a relation that `tells_history`, return the formula that is its name, with the arguments in place of
+    ‹1›, ‹2›, …
+    """
     if not tells_history(relation):
         return f"{relation}({', '.join(map(str, args))})"
-    # at once: an argument may itself be a place of another name
+    # In one pass, because an argument may itself be a placeholder of another name.
     return _PLACE.sub(lambda place: str(args[int(place[1]) - 1]), relation).rstrip("\N{PRIME}")
 
 
@@ -186,14 +197,14 @@ _PLACE = re.compile(r"‹(\d+)›")
 
 @dataclass(frozen=True, slots=True)
 class TextValue(Located):
-    """A constant in B that stands for a text, which a prompt shows in its place."""
+    """A constant in B that denotes a text, which a prompt displays instead of it."""
 
     value: Value
     sort: str
     text: str
 
     def __str__(self) -> str:
-        """`text m1: message = "…"`: on one line, or between three quotes where the text has several."""
+        """Return the item `text m1: message = "…"`, in triple quotes if the text has several lines."""
         if "\n" in self.text and '"""' not in self.text:
             return f'text {self.value}: {self.sort} = """{self.text}"""'
         return f'text {self.value}: {self.sort} = "{escaped(self.text)}"'
@@ -201,11 +212,11 @@ class TextValue(Located):
 
 @dataclass(frozen=True)
 class Schema:
-    """A sorted relational schema. Raises `DeclarationError` for a name that is missing or doubled.
+    """A sorted relational schema. Raises `DeclarationError` for a name that is missing or declared twice.
 
-    ``texts`` are the constants that stand for a text, of finite sorts, which list them too, and of others.
-    ``history`` are the relations beside the database that tell of its past; they are found by their names,
-    and are none of the ``relations``.
+    ``texts`` are the constants that denote a text, of finite sorts, which list them too, and of others.
+    ``history`` are the relations outside the database that record its past; they can be looked up by name,
+    and are not among the ``relations``.
     """
 
     sorts: tuple[Sort, ...]
@@ -214,6 +225,7 @@ class Schema:
     history: tuple[Relation, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        """Check the declarations."""
         _refuse_doubles("sort", self.sorts)
         _refuse_doubles("relation", self.relations)
         names = {sort.name for sort in self.sorts}
@@ -266,14 +278,14 @@ class Schema:
         return {relation.name: relation for relation in (*self.relations, *self.history)}
 
     def sort(self, name: str, span: Span | None = None) -> Sort:
-        """The sort of that name; `DeclarationError` (at ``span``) if there is none."""
+        """Return the sort of that name; raise `DeclarationError` at ``span`` if there is none."""
         try:
             return self._sorts[name]
         except KeyError:
             raise DeclarationError(f"unknown sort {name}; declare it with `sort {name}`", span) from None
 
     def relation(self, name: str, span: Span | None = None) -> Relation:
-        """The relation symbol of that name; `DeclarationError` (at ``span``) if there is none."""
+        """Return the relation symbol of that name; raise `DeclarationError` at ``span`` if there is none."""
         try:
             return self._relations[name]
         except KeyError:
@@ -282,21 +294,22 @@ class Schema:
             ) from None
 
     def has_relation(self, name: str) -> bool:
+        """Return True if there is a relation of that name, also one that records the past."""
         return name in self._relations
 
     @cached_property
     def telling(self) -> frozenset[str]:
-        """The names of the relations that tell of the past."""
+        """The names of the relations that record the past."""
         return frozenset(name for name, relation in self._relations.items() if relation.tells_history)
 
     def revealing(self, names: Collection[str]) -> Schema:
-        """The schema of what an agent is shown that is told of the past by the relations of these names."""
+        """Return the schema of an agent's view that includes the history relations of these names."""
         told = tuple(relation for relation in self.history if relation.name in names)
         return replace(self, relations=(*self.relations, *told), history=()) if told else self
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """What the columns with `references` and the relations with `total` claim."""
+        """The inclusions claimed by the columns with `references` and the relations with `total`."""
         return tuple(reference for relation in self.relations for reference in self._references(relation))
 
     def _references(self, relation: Relation) -> Iterator[Reference]:
@@ -325,7 +338,7 @@ class Schema:
             yield Reference(claim, target.name, key, relation.name, columns[0], span=relation.span)
 
     def _referenced(self, name: str, claim: str, span: Span | None) -> Relation:
-        """The relation that is referred to, which has a key of one column."""
+        """Return the referenced relation, which must have a key of one column."""
         if not self.has_relation(name):
             raise DeclarationError(f"{claim}, but there is no relation {name}; declare it", span)
         target = self.relation(name)
@@ -339,18 +352,17 @@ class Schema:
 
     @cached_property
     def rigid(self) -> frozenset[Value]:
-        """B: the values of the rigid sorts, and those that stand for a text."""
+        """B: the values of the rigid sorts, and those that denote a text."""
         return frozenset(v for s in self.sorts if s.rigid for v in s.values or ()) | self.text_of.keys()
 
     @cached_property
     def text_of(self) -> Mapping[Value, str]:
-        """The text of every value that stands for one."""
+        """The text of every value that denotes one."""
         return {text.value: text.text for text in self.texts}
 
     @cached_property
     def listed(self) -> Mapping[Value, tuple[str, ...]]:
-        """The sort of every value that a finite sort lists or that has a text; of a numeral perhaps
-        several."""
+        """The sort of every value that a finite sort lists or that has a text; a numeral may have several."""
         sorts: dict[Value, tuple[str, ...]] = {
             text.value: (text.sort,) for text in self.texts if self.sort(text.sort).values is None
         }
@@ -360,17 +372,18 @@ class Schema:
         return sorts
 
     def __str__(self) -> str:
+        """Return the declarations as they are written in the language."""
         return "\n".join(map(str, (*self.sorts, *self.relations, *self.texts)))
 
 
 def is_numeral(text: str) -> bool:
-    """The text is an integer in digits, perhaps with a `-` before it."""
+    """Return True if the text is an integer in decimal digits, perhaps with a leading `-`."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdecimal()
 
 
 def escaped(text: str) -> str:
-    """A text as it stands between single quotes in the language."""
+    """Return a text with escapes for a literal in double quotes of the language."""
     for character, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
         text = text.replace(character, escape)
     return text

@@ -1,9 +1,8 @@
-"""Shapes: what isomorphic sets of rows have in common, worked out once and remembered.
+"""Shapes: isomorphism classes of sets of rows, computed once and cached.
 
-The decision: what is remembered goes by a cheap exact key, the rows with their free values numbered as they
-are met. Equal keys are the same rows up to renaming, so that nothing can be taken for what it is not; that
-isomorphic rows have equal keys is likely and not needed, for then the shape is worked out again and is the
-same.
+The decision: the cache has a cheap exact key, the rows with their free values numbered in the order of first
+occurrence. Equal keys are the same rows up to renaming, so a hit is never wrong. Isomorphic rows usually have
+equal keys. If they do not, the shape is computed again, with the same result.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
 from stead_sym.relational.large import LARGE, solve_large
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 
-_FEW_ROWS = 8  # rows, up to which they are first looked up as they are, without `_keyed`
-_MAX_REMEMBERED = 100_000  # of those that are remembered, then forgotten all at once
+_FEW_ROWS = 8  # the maximum number of rows that are first looked up in sorted order, without `_keyed`
+_MAX_REMEMBERED = 100_000  # the size at which this cache is cleared
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """An isomorphism class of sets of rows (`graph`), given by its canonical member.
 
-    ``rows`` are the rows of that, ascending, with free values 0 to ``size`` - 1; two shapes are equal when
-    these are. ``generators`` generate the group of its automorphisms.
+    ``rows`` are the rows of that member, ascending, with free values 0 to ``size`` - 1; two shapes are equal
+    iff these are. ``generators`` generate its automorphism group.
     """
 
     rows: tuple[Row, ...]
@@ -35,6 +34,7 @@ class Shape:
 
     @property
     def size(self) -> int:
+        """The number of free values."""
         return len(self.sorts)
 
     @cached_property
@@ -42,25 +42,27 @@ class Shape:
         return hash(self.rows)
 
     def __hash__(self) -> int:
+        """Return the hash of the rows, which is cached."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:
+        """Return True if the other is a shape with equal rows."""
         return self is other or (isinstance(other, Shape) and self.rows == other.rows)
 
 
 class Shapes:
-    """The shapes of sets of rows over one schema, remembered up to ``most`` rows, then forgotten all at once.
+    """A cache of the shapes of sets of rows over one schema; it is cleared at ``most`` rows.
 
-    ``columns`` has, per relation, the numbers of the sorts of its columns; ``seconds`` is how long nauty may
-    take for one set (`nauty.search_apart`). Safe under threads: what two of
-    them work out at once is the same.
+    ``columns`` has, per relation, the numbers of the sorts of its columns; ``seconds`` is the time limit for
+    nauty on one set (`nauty.search_apart`). It is thread-safe: threads that compute a shape at once get equal
+    results.
     """
 
     def __init__(
         self, columns: Sequence[Sequence[int]], seconds: float = CANONICAL_SECONDS, most: int = 500_000
     ) -> None:
         sorts = 1 + max((sort for column in columns for sort in column), default=0)
-        # A relation for the tags of each sort stands after the others.
+        # One relation for the tags of each sort follows the others.
         self._columns = [*columns, *[(sort, sort) for sort in reversed(range(sorts))]]
         self._seconds = seconds
         self._most = most
@@ -70,12 +72,14 @@ class Shapes:
         self._shapes: dict[Shape, Shape] = {}
 
     def tag(self, sort: int, tag: int, value: int) -> Row:
-        """A row that says that a free value of a sort has a tag, which is a number of at least 0."""
+        """Return a row that tags a free value of a sort with a number of at least 0."""
         return (RELATION + len(self._columns) - 1 - sort, -1 - tag, value)
 
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
-        """The shape of the rows, and their free values in the order of its values. Raises `CanonicalLimit`
-        where nauty does not find it in time."""
+        """Return the shape of the rows, and their free values in the order of the shape's values.
+
+        Raises `CanonicalLimit` if nauty does not finish in time.
+        """
         if len(rows) > _FEW_ROWS:
             key, values = _keyed(rows)
             shape, order = self._found.get(key) or self._work_out(key, len(values))
@@ -123,10 +127,10 @@ class Shapes:
 
 
 def _keyed(rows: Collection[Row]) -> tuple[tuple[Row, ...], list[int]]:
-    """The rows with their free values numbered as they are met, and these values in that order.
+    """Return the rows with their free values numbered by first occurrence, and these values in that order.
 
-    Rows are sorted by what a renaming leaves of them, and where that is not enough by the rows that their
-    values stand in.
+    Rows are sorted by their invariants under renaming; ties are resolved by the rows in which their values
+    occur.
     """
     blank = sorted([([code if code < 0 else 0 for code in row], row) for row in rows])
     if any(one[0] == other[0] for one, other in pairwise(blank)):

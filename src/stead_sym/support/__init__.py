@@ -1,4 +1,4 @@
-"""What every layer may use and none is about: progress, markup, printable text, folders, memory."""
+"""Provide small utilities for all layers: progress, markup, printable text, cache folders, memory."""
 
 import lazy_loader
 

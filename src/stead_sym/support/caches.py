@@ -1,4 +1,4 @@
-"""The user's folder of what is made once and can be made again."""
+"""The user's cache folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def cache_folder(kind: str) -> Path:
-    """`stead-sym/KIND` in the user's folder of caches (XDG_CACHE_HOME)."""
+    """Return `stead-sym/KIND` in the user's cache folder (XDG_CACHE_HOME, else `~/.cache`)."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home, "stead-sym", kind).absolute()

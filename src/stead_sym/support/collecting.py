@@ -1,7 +1,9 @@
-"""How often Python looks for cycles of objects, while millions of objects are made that are in none.
+"""Lower the frequency of Python's cyclic garbage collection.
 
-It looks after every 700 new objects, and at all objects whenever there are a quarter more: of the time of a
-verification over 1,000 records that was a seventh (and of reading a table more), with nothing found.
+By default Python starts a collection after every 700 new objects, and a full collection whenever the number
+of objects has grown by a quarter. A verification allocates millions of objects that are in no cycle. Over
+1,000 records the collector took a seventh of the time of a verification, more of reading a table, and freed
+nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ _SELDOM = (100_000, 20, 100)
 
 @contextmanager
 def seldom_collecting() -> Iterator[None]:
-    """Look for cycles seldom; also a decorator of functions."""
+    """Raise the collector's thresholds in the block; also usable as a decorator of functions."""
     before = gc.get_threshold()
-    if 0 < before[0] < _SELDOM[0]:  # 0: somebody has switched it off
+    if 0 < before[0] < _SELDOM[0]:  # 0: the collector is disabled
         gc.set_threshold(*_SELDOM)
     try:
         yield

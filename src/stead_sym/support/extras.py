@@ -1,7 +1,7 @@
-"""What is installed of this package: its version, and how what an extra needs is added.
+"""The package's installed version, and the commands that install its extras.
 
-One decision: the libraries themselves are named, as the package's metadata lists them, so that the command
-works wherever the package came from: a registry, a wheel, a folder.
+One decision: a command names the libraries that the package's metadata lists, not the extra, so that it works
+whether the package came from a registry, a wheel or a folder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _OF_EXTRA = re.compile(r"""(?P<library>[^;]+?)\s*;\s*extra\s*==\s*["'](?P<extra>
 
 
 def own_version() -> str:
-    """The version of this package, "unknown" where it runs from its folder and is not installed."""
+    """Return the version of this package, or "unknown" if it runs from its folder without being installed."""
     try:
         return version("stead-sym")
     except PackageNotFoundError:
@@ -21,10 +21,10 @@ def own_version() -> str:
 
 
 def install(extra: str) -> str:
-    """The command that installs what an extra needs: "pip install 'textual>=1.0'"."""
+    """Return the command that installs an extra's libraries: "pip install 'textual>=1.0'"."""
     try:
         listed = requires("stead-sym") or ()
-    except PackageNotFoundError:  # its folder is on the path, and nothing is installed
+    except PackageNotFoundError:  # the package runs from its folder and is not installed
         listed = ()
     of_extras = filter(None, map(_OF_EXTRA.fullmatch, listed))
     found = [match["library"] for match in of_extras if match["extra"] == extra]

@@ -1,8 +1,8 @@
-"""Markup that is escaped by construction: for pages that the package writes, and for notebooks.
+"""Markup that is escaped by construction, for the package's pages and for notebooks.
 
-One decision: markup is a type of its own (`Html`), and only `tag` makes it. A text that stands in it, or in
-an attribute, is escaped there, and a character that nobody would see is written as its escape sequence, so
-that a value with hostile text is shown and never read as markup.
+One decision: markup has a type of its own, `Html`, and only `tag` makes it. Text in an element or an
+attribute is escaped there, and an invisible character is written as its escape sequence. A value with hostile
+text is therefore displayed and never parsed as markup.
 """
 
 from __future__ import annotations
@@ -19,23 +19,27 @@ _VOID = frozenset({"br", "hr", "meta", "link", "rect", "path", "circle", "polyli
 
 @dataclass(frozen=True, slots=True)
 class Html:
-    """Markup. Whoever makes one by hand answers for its text: use `tag`."""
+    """Markup, already escaped; build it with `tag`."""
 
     text: str
 
     def __str__(self) -> str:
+        """Return the markup as text."""
         return self.text
 
 
 Content: TypeAlias = "Html | str | int | float | Iterable[Content] | None"
-"""What stands in an element: markup, text, numbers, several of these; None is nothing."""
+"""The content of an element: markup, text, numbers, or several of these; None is empty content."""
 
 Attribute: TypeAlias = str | int | float | bool | None
 
 
 def tag(name: str, /, *content: Content, **attributes: Attribute) -> Html:
-    """``<name …>content</name>``. In the names of attributes `_` is `-`, at their end nothing (``class_``);
-    True is an attribute without a value, False and None are none."""
+    """Return ``<name …>content</name>``.
+
+    In attribute names `_` stands for `-`, and a trailing `_` is dropped (``class_``). True gives an attribute
+    without a value; False and None give no attribute.
+    """
     opened = f"<{name}{''.join(map(_attribute, attributes.items()))}>"
     if name in _VOID and not content:
         return Html(opened if name in ("br", "hr", "meta", "link") else f"{opened[:-1]}/>")
@@ -43,7 +47,7 @@ def tag(name: str, /, *content: Content, **attributes: Attribute) -> Html:
 
 
 def joined(*content: Content) -> Html:
-    """Several pieces one after another."""
+    """Return the concatenation of several pieces."""
     return Html(_markup(content))
 
 
@@ -71,14 +75,14 @@ def _escaped(text: str) -> str:
     return escape(printable_lines(text))
 
 
-# what notebooks are shown: a few styles of their own, since a cell has no style sheet
+# Markup for notebooks has inline styles, since a cell has no style sheet.
 
 _TABLE = "display:inline-table;margin:0 1em 1em 0;vertical-align:top"
 _CELL = "text-align:left;vertical-align:top;white-space:pre-line;padding:2px 12px 2px 0"
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table for a notebook; a cell is the text of its object, a newline in it a new line."""
+    """Return a table for a notebook; a cell shows its object's text, with line breaks kept."""
     return str(
         tag(
             "table",
@@ -91,17 +95,17 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
 
 
 def paragraph(text: str) -> str:
-    """One line of text for a notebook."""
+    """Return one line of text for a notebook."""
     return str(tag("p", printable(text)))
 
 
 def code(text: str) -> str:
-    """Text of the deployment language for a notebook, its lines as they are."""
+    """Return text of the deployment language for a notebook, with line breaks kept."""
     return str(tag("pre", tag("code", text), style="white-space:pre-wrap;margin:0 0 1em 0"))
 
 
 class Displayed:
-    """What a notebook shows: the markup of `_repr_html_`, and where it shows none, the text."""
+    """A mixin for display in notebooks: markup from `_repr_html_`, with the text as the fallback."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at a better moment."""
+"""Delay Ctrl-C until a block has ended."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from types import FrameType
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ctrl-C in the block has its effect after it, so that what the block has opened is closed.
+    """Delay the effect of Ctrl-C until the end of the block, so that the block can close what it opened.
 
-    Python raises `KeyboardInterrupt` between any two steps of the main thread, even before the first one of
-    an `__exit__`; the block's resources would then stay open for as long as anybody holds the exception.
-    Other threads are not interrupted by signals; nor is a process that has no handler in Python.
+    Python raises `KeyboardInterrupt` between any two steps of the main thread, even before the first step of
+    an `__exit__`. The block's resources would then stay open as long as the exception is referenced. Signals
+    do not interrupt other threads, nor a process without a handler in Python; there the block runs unchanged.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

@@ -1,7 +1,6 @@
-"""The memory of other processes: how much of it is resident, for whoever keeps a run within a limit, and in
-pages of what size a new one has it.
+"""Measure the resident memory of processes, and request huge pages for new ones.
 
-One decision: what a limit is about is resident memory, as the system counts it, in bytes.
+One decision: limits are about resident memory, as the system counts it, in bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _HUGE_PAGES = "glibc.malloc.hugetlb"
 
 
 def resident(pid: int) -> int:
-    """The resident memory of a process in bytes; 0 where it has ended. For POSIX systems."""
+    """Return the resident memory of a process in bytes, 0 if the process has ended (POSIX only)."""
     if sys.platform == "linux":
         try:
             pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
@@ -29,12 +28,12 @@ def resident(pid: int) -> int:
 
 
 def with_huge_pages(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which a new process asks the kernel for pages of 2 MiB.
+    """Return a copy of an environment in which a new process requests pages of 2 MiB from the kernel.
 
-    Operations on diagrams look up nodes all over memory, and where these lie in millions of small pages, a
-    good part of the time goes into finding the pages. Linux gives large ones to who asks, at its usual
-    setting `madvise`, and GNU's C library (2.35 and later) asks where this variable says so; other systems do
-    not look at it. What the user has set about it stays.
+    Operations on decision diagrams access nodes all over memory. With millions of small pages, much of the
+    time goes into address translation. Linux grants huge pages on request, at its usual setting `madvise`,
+    and GNU's C library (2.35 and later) requests them if this variable is set so. Other systems ignore the
+    variable. A setting of the user's is kept.
     """
     own = environment.get(_TUNABLES, "")
     if _HUGE_PAGES in own:

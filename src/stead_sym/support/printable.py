@@ -1,7 +1,8 @@
-"""Text that shows what it is: a value may be any text, and evidence may come from a file of anyone.
+"""Convert text from any source to text that shows every character.
 
-One decision: what a reader could not see, or would not see where it stands (control characters, line breaks,
-characters that turn the direction of writing), is written as its escape sequence.
+One decision: a character that would be invisible or misplaced is written as its escape sequence (control
+characters, line breaks, characters that change the direction of writing). Values, and evidence from files,
+may hold any text.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ _UNSEEN = re.compile(r"[^ -~]")
 
 
 def printable(text: object) -> str:
-    """The text of an object on one line, each character that cannot be printed as its escape sequence."""
+    """Return an object's text on one line, with each unprintable character as its escape sequence."""
     return _UNSEEN.sub(lambda match: _seen(match[0]), str(text))
 
 
 def printable_lines(text: str) -> str:
-    """The same of a text of several lines, which stay lines; a tab stays a tab."""
+    """Return a text with unprintable characters escaped; line breaks and tabs are kept."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
@@ -28,5 +29,5 @@ def _seen(character: str) -> str:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """A number of things in words: "1 state", "1,000 states"."""
+    """Return a count with its noun: "1 state", "1,000 states"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""What a long computation reports while it runs: the name of its phase and some counts."""
+"""Progress reports of long computations: the name of a phase and some counts."""
 
 from __future__ import annotations
 
@@ -9,34 +9,41 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called now and then, e.g. ``progress("reach", states=1200, contexts=4)``; must return at once.
+    """A callback for progress, e.g. ``progress("reach", states=1200, contexts=4)``; it must return at once.
 
-    A count ``of`` is what the count before it comes to in the end: ``progress("plan", tools=3, of=12)``.
+    A count ``of`` is the final value of the count before it: ``progress("plan", tools=3, of=12)``.
     """
 
-    def __call__(self, phase: str, /, **counts: int) -> None: ...
+    def __call__(self, phase: str, /, **counts: int) -> None:
+        """Report the counts of a phase."""
+        ...
 
 
 class Report(Protocol):
-    """A `Progress` on a part of a phase, which the caller has named already."""
+    """A `Progress` whose phase is already bound."""
 
-    def __call__(self, **counts: int) -> None: ...
+    def __call__(self, **counts: int) -> None:
+        """Report counts."""
+        ...
 
 
 def saying(progress: Progress | None, where: str) -> Progress | None:
-    """The progress of one of several computations, with ``where`` before each phase."""
+    """Return a callback that puts ``where`` before each phase, or None if there is no callback."""
     listener = progress
     return listener and (lambda phase, /, **counts: listener(f"{where}: {phase}", **counts))
 
 
-_REPORT_SECONDS = 0.25  # seconds from one report to the next, at least
-_COUNTING_RATIO = 50  # how many times as long as they took until counts are measured again
+_REPORT_SECONDS = 0.25  # the minimum time between two reports, in seconds
+_COUNTING_RATIO = 50  # the minimum time between two measurements, as a multiple of one's duration
 
 
 class Pulse:
-    """Passes reports on to a listener, four a second at most. ``measures`` are counts that take time, added
-    to what is passed on: half a second for the nodes of a large manager of diagrams. They are measured anew
-    so seldom that it takes a fiftieth of the time."""
+    """A callback that forwards at most four reports a second to a listener.
+
+    ``measures`` are counts that take time to compute (half a second for the nodes of a large manager of
+    decision diagrams). They are added to each report, and recomputed so seldom that they take at most a
+    fiftieth of the time.
+    """
 
     def __init__(
         self,
@@ -46,10 +53,11 @@ class Pulse:
         self._listener = listener
         self._measures = measures
         self._measured: Mapping[str, int] = {}
-        self._next = time.monotonic() + _REPORT_SECONDS  # the time before which nothing is passed on
-        self._stale = self._next  # that after which is measured again
+        self._next = time.monotonic() + _REPORT_SECONDS  # no report is forwarded before this time
+        self._stale = self._next  # counts are measured again after this time
 
     def __call__(self, phase: str, /, **counts: int) -> None:
+        """Forward the report if it is due."""
         if self._listener is None or (now := time.monotonic()) <= self._next:
             return
         if now > self._stale:

@@ -1,7 +1,7 @@
-"""Text and tables that break lines between identifiers and never in one, as long as there is room for it.
+"""Text and tables that break lines between identifiers, not within them, if there is room.
 
-One decision: a word that is too long for a line, such as `RefundIssued(task1,`, is broken after punctuation,
-and a table takes what it lacks from its widest columns, from none so much that an identifier breaks.
+One decision: a word that is too long for a line, such as `RefundIssued(task1,`, is broken after punctuation.
+A table narrows its widest columns first, and none so far that an identifier breaks.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rich.measure import Measurement
 from rich.padding import Padding, PaddingDimensions
 from rich.style import StyleType
 
-_SIGN = r"(?:^[+-] )?"  # before what a step changes; no line ends in it
+_SIGN = r"(?:^[+-] )?"  # the sign before a fact that a step changes; no line ends in it
 _WORD = re.compile(_SIGN + r"\s*\S+\s*")
 _PIECE = re.compile(_SIGN + r"\s*(?:[^\w\s]*\w+[^\w\s]*|[^\w\s]+)\s*")
 _UNLIMITED = 100_000
 
 
 class Text(text.Text):
-    """Text whose identifiers stay whole."""
+    """A text that is wrapped between identifiers."""
 
     def wrap(
         self,
@@ -36,7 +36,7 @@ class Text(text.Text):
         tab_size: int = 8,
         no_wrap: bool | None = None,
     ) -> Lines:
-        """The text in lines of that width."""
+        """Return the text in lines of at most that width."""
         if no_wrap:
             return super().wrap(
                 console, width, justify=justify, overflow=overflow, tab_size=tab_size, no_wrap=True
@@ -51,17 +51,17 @@ class Text(text.Text):
         return lines
 
     def blank_copy(self, plain: str = "") -> Text:
-        """An empty text that looks alike."""
+        """Return an empty text with the same style."""
         return Text(plain, style=self.style, justify=self.justify, end=self.end)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """As narrow as its longest piece, as wide as its longest line."""
+        """Return the width of the longest unbreakable piece and that of the longest line."""
         least = max((cell_len(piece.group().strip()) for piece in _PIECE.finditer(self.plain)), default=0)
         return Measurement(least, max(map(cell_len, self.plain.splitlines()), default=0))
 
 
 class Table(table.Table):
-    """A table whose columns are as wide as their identifiers, where there is room."""
+    """A table whose columns are as wide as their identifiers, if there is room."""
 
     @classmethod
     def grid(
@@ -72,7 +72,7 @@ class Table(table.Table):
         pad_edge: bool = False,
         expand: bool = False,
     ) -> Table:
-        """Columns without headings and lines."""
+        """Return a table without headings and rules."""
         return cls(
             *headers,
             box=None,
@@ -95,7 +95,7 @@ class Table(table.Table):
         super().add_row(*cells, style=style, end_section=end_section)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table in columns that fit."""
+        """Render the table with columns that fit the available width."""
         free = options.update(width=_UNLIMITED)
         needs = [
             [Measurement.get(console, free, cell) for cell in (column.header, *column.cells)]
@@ -117,7 +117,7 @@ class Table(table.Table):
 
 
 def labelled(rows: Iterable[tuple[str, RenderableType]] = ()) -> Table:
-    """Labels on the left, what is said of each to the right of them."""
+    """Return a grid with labels on the left and their content on the right."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -127,8 +127,10 @@ def labelled(rows: Iterable[tuple[str, RenderableType]] = ()) -> Table:
 
 
 def headed(*columns: str, folds: Collection[str] = (), right: Collection[str] = ()) -> Table:
-    """Columns below dim headings; those named in ``folds`` may break their lines, those in ``right`` hold
-    numbers."""
+    """Return a table with dim headings.
+
+    Lines may break in the columns named in ``folds``; those in ``right`` are aligned to the right.
+    """
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in columns:
         justify: JustifyMethod = "right" if column in right else "left"
@@ -137,7 +139,7 @@ def headed(*columns: str, folds: Collection[str] = (), right: Collection[str] = 
 
 
 def spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
-    """The parts with an empty line between them."""
+    """Return the parts with an empty line between them."""
     found: list[RenderableType] = []
     for part in parts:
         found += [Text(""), part] if found else [part]
@@ -145,13 +147,15 @@ def spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
 
 
 def indented(body: RenderableType) -> Padding:
-    """A part of a report, below the line that it belongs to."""
+    """Return a part of a report, indented below the line that it belongs to."""
     return Padding(body, (0, 0, 0, 2), expand=False)
 
 
 def _fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """The widths, the widest made narrower until all fit into the room; below what they need at ``least``
-    only where there is no other way."""
+    """Return the widths, the widest reduced until all fit into the room.
+
+    A width falls below its entry in ``least`` only if the room is too small for all of these.
+    """
     fitted = list(widths)
     while sum(fitted) > max(room, len(fitted)):
         spare = [k for k, width in enumerate(fitted) if width > least[k]] or range(len(fitted))
@@ -160,8 +164,11 @@ def _fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]
 
 
 def _breaks(line: str, width: int) -> Iterator[int]:
-    """Where a line is broken: before a word that does not fit any more, within a word that fits no line
-    between its pieces, within a piece that fits no line anywhere."""
+    """Yield the positions at which a line is broken.
+
+    A break comes before a word that no longer fits; inside a word longer than a line, between its pieces;
+    inside a piece longer than a line, anywhere.
+    """
     used = 0
     for word in _WORD.finditer(line):
         if used + cell_len(word.group().rstrip()) <= width:

@@ -1,1 +1,1 @@
-"""Language models to try agents with: one of no library, and a small one that is made on the spot."""
+"""Language models for tests of agents: one without any library, and a small one that is built on demand."""

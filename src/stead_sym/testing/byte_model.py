@@ -1,7 +1,7 @@
 """A language model without libraries: its tokens are bytes, its log-probabilities come from a hash.
 
-The decision: it is a model in every respect that this package asks about (a function of the token sequence,
-with a tokenizer, a window and an identity), so what is tested with it is what runs with a real one.
+The decision: it has all properties of a model that this package depends on (it is a function of the token
+sequence, with a tokenizer, a window and an identity). So code that is tested with it runs with a real one.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from stead_sym.models.backend import Request, Written, unforced
 
 
 class ByteTokenizer:
-    """UTF-8 bytes as tokens; 256 ends an answer, 257 and 258 open a message of the system and of the user."""
+    """A tokenizer to UTF-8 bytes; 256 ends an answer, 257 opens a system message, 258 a user message."""
 
     end = 256
 
     def prompt(self, messages: Sequence[Message]) -> Tokens:
-        """The messages in order, each after its opening token."""
+        """Return the tokens of the messages in order, each after its opening token."""
         return tuple(t for m in messages for t in (257 if m.role == "system" else 258, *self.text(m.content)))
 
     def text(self, text: str) -> Tokens:
-        """The bytes of a text."""
+        """Return the bytes of a text."""
         return tuple(text.encode())
 
 
@@ -37,9 +37,10 @@ ALL = tuple(range(259))
 
 
 class ByteModel:
-    """Log-probabilities drawn from the SHA-256 of seed, prompt and path: as erratic as random weights.
+    """A model whose log-probabilities are a hash (SHA-256) of seed, prompt and path, like random weights.
 
-    ``pause`` is how many seconds a request takes, ``seen`` is called with every request when it is answered.
+    ``pause`` is the number of seconds that a request takes; ``seen`` is called with every request when it is
+    answered.
     """
 
     together = 0
@@ -62,7 +63,7 @@ class ByteModel:
         self._seen = seen
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `model.Backend`."""
+        """Yield the answers to the requests; see `model.Backend`."""
         for number, request in enumerate(requests):
             time.sleep(self._pause)
             if self._seen is not None:
@@ -70,7 +71,7 @@ class ByteModel:
             yield number, self.logprobs(request)
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `agent.Unconstrained`."""
+        """Yield the unconstrained choices along the answers; see `agent.Unconstrained`."""
         for number, (prompt, tokens) in enumerate(answers):
             requests = (Request(prompt, tokens[:length], ALL) for length in range(len(tokens)))
             choices = [max(zip(self.logprobs(r), ALL, strict=True))[1] for r in requests]
@@ -79,7 +80,7 @@ class ByteModel:
             yield number, unforced(tokens, choices, lambda token: chr(token) if token < 128 else "", logprob)
 
     def logprobs(self, request: Request) -> list[float]:
-        """The answer to one request: a distribution over all tokens, read at the allowed ones."""
+        """Return the log-probabilities of the allowed tokens, normalized over all tokens."""
         state = digest([self._seed, request.prompt, request.path])
         heights = [_uniform(f"{state} {token}") for token in ALL]
         total = math.log(math.fsum(map(math.exp, heights)))
@@ -87,5 +88,5 @@ class ByteModel:
 
 
 def _uniform(text: str) -> float:
-    """A number of [0, 8) from a text."""
+    """Return a number in [0, 8) from a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**61

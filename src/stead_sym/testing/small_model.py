@@ -1,8 +1,8 @@
-"""A small language model of the Qwen3 architecture, made on the spot: the base agent of tests and benchmarks.
+"""A small language model of the Qwen3 architecture, built on demand: the base agent of tests and benchmarks.
 
-The decision: nothing is downloaded. The tokenizer is a byte-level BPE learnt from the texts given, the
-weights are drawn from a seed (the theory asks nothing of a base agent's choices) and, where asked, trained
-on examples.
+The decision: nothing is downloaded. The tokenizer is a byte-level BPE trained on the given texts, the weights
+are drawn from a seed (the theory assumes nothing about a base agent's choices) and, on request, trained on
+examples.
 
     python -m stead_sym.testing.small_model DIR [--seed N] [--train SECONDS]
 """
@@ -48,7 +48,7 @@ def build(
     window: int = 4096,
     spread: float = 0.1,
 ) -> Path:
-    """Write a model with random weights to ``directory``, with a tokenizer learnt from ``texts``.
+    """Write a model with random weights to ``directory``, with a tokenizer trained on ``texts``.
 
     ``spread`` is the standard deviation of the weights; the greater, the more erratic the choices.
     """
@@ -64,7 +64,7 @@ def build(
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,
-        head_dim=32,  # the least that every backend has a kernel for
+        head_dim=32,  # the minimum for which every backend has a kernel
         max_position_embeddings=window,
         tie_word_embeddings=True,
         bos_token_id=None,
@@ -90,7 +90,8 @@ def train(
 ) -> float:
     """Train the model in ``directory`` to answer the prompts with the texts; return the last mean loss.
 
-    It takes so many ``seconds``, or so many ``steps``, which a seed then determines but for rounding.
+    It takes ``seconds``, or a number of ``steps``, with which the seed determines the result except for
+    rounding.
     """
     import torch
     from torch.nn.functional import cross_entropy
@@ -105,7 +106,7 @@ def train(
     losses: list[float] = []
 
     def progress() -> float:
-        """How much of the training is done, from 0 to 1."""
+        """Return the finished fraction of the training, from 0 to 1."""
         if steps is not None:
             return len(losses) / steps
         assert seconds is not None, "give seconds or steps"
@@ -135,7 +136,7 @@ def train(
 def contexts(
     deployment: Deployment, policy: str, *, seed: int, walks: int, steps: int
 ) -> dict[DecisionContext, Call]:
-    """Canonical contexts met on random walks under any offered calls, each with the policy's call there."""
+    """Return the canonical contexts on random walks under any offered calls, each with the policy's call."""
     agent = RuleAgent.of(deployment, policy)
     known = {value: deployment.sort_of_constant[value] for value in agent.constants}
     wrapper = CanonicalWrapper(agent, deployment.schema, deployment.tools, known)
@@ -156,7 +157,7 @@ def contexts(
 def renamed(
     context: DecisionContext, call: Call, fixed: Iterable[Value], dice: random.Random
 ) -> tuple[DecisionContext, Call]:
-    """The context and the call under a renaming to names of the same kind, CASE_7 for CASE_1."""
+    """Return the context and the call under a renaming to names of the same kind, CASE_7 for CASE_1."""
     keep = set(fixed)
     renaming: dict[Value, Value] = {}
     for sort, values in context.view.active_domain.items():
@@ -170,7 +171,7 @@ def renamed(
 def refund_examples(
     prompt: Prompt, policy: str, seed: int, copies: int
 ) -> Iterator[tuple[tuple[Message, ...], str]]:
-    """Prompts of the refund workflow with the policy's answers, each context under some renamings."""
+    """Yield prompts of the refund workflow with the policy's answers, each context under some renamings."""
     desk = load("refund")
     dice = random.Random(seed)
     for context, call in contexts(desk, policy, seed=seed, walks=40, steps=12).items():
@@ -180,7 +181,7 @@ def refund_examples(
 
 
 def learnt_tokenizer(texts: Iterable[str], vocabulary: int = 1024) -> Any:
-    """A byte-level BPE tokenizer of the library `transformers`, learnt from texts."""
+    """Return a byte-level BPE tokenizer of the library `transformers`, trained on texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -213,6 +214,7 @@ def _example(tokenizer: Any, messages: Sequence[Message], text: str) -> tuple[li
 
 
 def main() -> None:
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Make a small language model for the refund workflow.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,5 +1,6 @@
-"""The explicit engine: plain and textbook, the reference that the symbolic engine is compared with.
+"""The explicit engine: a textbook implementation, the reference for the symbolic engine.
 
-It explores and labels with code of its own. With the symbolic engine it shares what both are about: syntax,
-deployments and their semantics in a single state, the wrapper through which agents are asked, and evidence.
+Its exploration and labelling are its own. It shares with the symbolic engine the definitions that both
+interpret: syntax, deployments and their semantics in a single state, the wrapper that queries agents, and
+evidence.
 """

@@ -1,8 +1,8 @@
-"""Fairness of actions on the explicit graph: which calls are taken along which edges, and the strongly
-connected sets of states through which a run can go for ever and be fair.
+"""Fairness of actions on the explicit graph: the calls along each edge, and the fair components.
 
-One decision: a constraint is one per call, or per agent, with nothing but sets of states and edges in it;
-what the sets are is said in `constraints` and nowhere else.
+A fair component is a strongly connected set of states in which a run can stay for ever and be fair. One
+decision: a constraint is for a single call or agent, and consists of sets of states and edges only. These
+sets are defined in `constraints` alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ Edge = tuple[int, int, Call]
 
 @dataclass(frozen=True, slots=True)
 class ActionConstraint:
-    """Where the call ω(u) may happen, or the agent may select something (``enabled``); where a value of u is
-    not active although its sort is unbounded (``absent``); the edges by the call, or by a call of the agent.
+    """A fairness constraint for one call ω(u), or for one agent.
+
+    ``enabled`` are the states where the call may happen, or the agent may select some call. ``absent`` are
+    the states where a value of u is not active although its sort is unbounded. ``edges`` are the edges by the
+    call, or by a call of the agent.
     """
 
     action: FairAction
@@ -30,11 +33,10 @@ class ActionConstraint:
     edges: frozenset[Edge]
 
     def is_met(self, states: Iterable[int], taken: bool) -> bool:
-        """Whether a run that visits just these states again and again meets it, ``taken`` or not again and
-        again.
+        """Return True if a run that visits exactly these states infinitely often meets the constraint.
 
-        Weak: some state does not enable the action, or it is taken. Strong: none enables it, or in some a
-        value of u is absent, or it is taken.
+        ``taken``: the action is taken infinitely often. Weak: some state does not enable the action, or it is
+        taken. Strong: no state enables it, or in some state a value of u is absent, or it is taken.
         """
         if taken:
             return True
@@ -44,7 +46,7 @@ class ActionConstraint:
 
 
 def constraints(graph: Graph, actions: Sequence[FairAction]) -> tuple[ActionConstraint, ...]:
-    """The constraints that the lines stand for: one for each call that may happen somewhere, or agent."""
+    """Return the constraints of the `fair` lines: one for each call that may happen somewhere, or agent."""
     return tuple(constraint for action in actions for constraint in _of(graph, action))
 
 
@@ -87,8 +89,7 @@ def _of(graph: Graph, action: FairAction) -> Iterator[ActionConstraint]:
 
 
 def components(graph: Graph, states: frozenset[int]) -> Iterator[frozenset[int]]:
-    """The maximal strongly connected sets of states, each with an edge inside (Tarjan 1972, without
-    recursion)."""
+    """Yield the maximal strongly connected sets of states with an inner edge (Tarjan 1972, iterative)."""
     number: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -129,12 +130,14 @@ def fair_sets(
     visited: Sequence[frozenset[int]],
     actions: Sequence[ActionConstraint],
 ) -> Iterator[frozenset[int]]:
-    """The maximal strongly connected sets within ``states`` that meet every constraint: a run that visits
-    all of the states and edges of one for ever is fair, and a fair run visits for ever a part of one.
-    ``visited`` are the states of each constraint that asks for a state again and again.
+    """Yield the maximal strongly connected sets within ``states`` that meet every constraint.
 
-    A weak constraint that a component breaks is broken in all of its parts. A strong one may be met in the
-    part where the action is not enabled (Emerson and Lei 1987, the emptiness of Streett automata).
+    A run that visits all states and edges of such a set infinitely often is fair, and the states that a fair
+    run visits infinitely often are a subset of one. ``visited`` are the states of each constraint that
+    requires a state infinitely often.
+
+    A weak constraint that a component violates is violated in all of its subsets. A strong one may be met in
+    the subset where the action is not enabled (Emerson and Lei 1987, the emptiness of Streett automata).
     """
     todo = [states]
     while todo:

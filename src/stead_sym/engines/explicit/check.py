@@ -1,13 +1,13 @@
 """CTL by labelling: the set of states that satisfy a formula, bottom-up, one assignment at a time.
 
-Assignments are kept across temporal operators, as the paper has it; quantifiers range over the
-active domain of the state at hand. The one decision: a set of states is a Python integer, bit i for
-state i, so that the Boolean cases are the integer's operators and only pre and the fixpoints look at edges.
+Assignments are kept across temporal operators, as in the paper; quantifiers range over the active domain of
+the current state. The one decision: a set of states is a Python integer, bit i for state i. The Boolean cases
+are then the integer's operators, and only pre and the fixpoints traverse edges.
 
-With fairness constraints every path quantifier ranges over the fair paths: those on which each
-constraint on states holds infinitely often, and each constraint on actions is met (`explicit.actions`). In
-the completed reading a run also counts that enters a state from which no fair run starts, if it meets the
-latter.
+With fairness constraints every path quantifier ranges over the fair paths: those on which each constraint on
+states holds infinitely often, and each constraint on actions is met (`explicit.actions`). In the completed
+reading, a run that enters a state from which no fair run starts also counts, if it meets the constraints on
+actions.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ _K = TypeVar("_K")
 class Labelling:
     """⟦f⟧σ ⊆ Reach for FO-CTL formulas f; `TypeError` for one that is not expanded.
 
-    ⟦f⟧σ is computed once per subformula and assignment of its free variables. The evidence that it gives
-    (`step`, `until`, `forever`) is a run of the restriction.
+    ⟦f⟧σ is computed once per subformula and assignment of its free variables. The runs that it returns as
+    evidence (`step`, `until`, `forever`) are runs of the restriction.
     """
 
     def __init__(
@@ -85,9 +85,12 @@ class Labelling:
         *,
         completed: bool = False,
     ) -> None:
-        """``fair``, ``actions``: the fairness constraints, by default those of the deployment;
-        ``completed``: F_k ∨ H for each constraint F_k on states, where H are the states from which no run
-        starts that meets all constraints."""
+        """Label a graph under fairness constraints.
+
+        ``fair`` and ``actions`` are the constraints, by default those of the deployment. With ``completed``
+        each constraint F_k on states is replaced by F_k ∨ H, where H are the states from which no run starts
+        that meets all constraints.
+        """
         self.graph = graph
         self._restriction = restriction
         self._domain = restriction.values
@@ -116,34 +119,36 @@ class Labelling:
             self._fair = self._all
 
     def completion(self) -> Labelling:
-        """The labelling for which the runs that enter a hidden state count as well."""
+        """Return the labelling in which the runs that enter a hidden state count as well."""
         return Labelling(self.graph, self._restriction, *self._given, completed=True)
 
     def satisfying(
         self, formula: Expanded, assignment: Mapping[str, Value] | None = None
     ) -> frozenset[Instance]:
-        """The reachable states D with (D, σ) ⊨ f."""
+        """Return the reachable states D with (D, σ) ⊨ f."""
         states = self.graph.states
         return frozenset(states[i] for i in _indices(self._sat(formula, assignment or {})))
 
     def holds(
         self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> bool:
-        """Whether (D, σ) ⊨ f; `KeyError` for a state that is not reachable."""
+        """Return True if (D, σ) ⊨ f; raise `KeyError` for a state that is not reachable."""
         return bool(self._sat(formula, assignment or {}) >> self.graph.index[state] & 1)
 
     def holds_initially(self, formula: Expanded) -> bool:
-        """M ↾ U_f ⊨ f: whether the sentence holds at every D0."""
+        """Return True if M ↾ U_f ⊨ f: the sentence holds at every D0."""
         return not self.initially(Not(formula))
 
     def initially(self, formula: Expanded) -> tuple[Instance, ...]:
-        """The initial states in which the sentence holds."""
+        """Return the initial states in which the sentence holds."""
         states = self.graph.states[: self.graph.initial]
         return tuple(state for state in states if self.holds(formula, state))
 
     def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
-        """Whether some reachable state has a call of the tool, offered or selected, for which f holds; an
-        event is selected wherever it is enabled."""
+        """Return True if some reachable state has a call of the tool, offered or selected, that satisfies f.
+
+        An event is selected wherever it is enabled.
+        """
         params = self.graph.deployment.tool(tool).params
         where: dict[Call, list[int]] = {}
         for i, calls in enumerate(self.graph.actors if selected else self.graph.offered):
@@ -156,10 +161,10 @@ class Labelling:
             for sigma in [{param.name: u for param, u in zip(params, call.args, strict=True)}]
         )
 
-    # The clauses of satisfaction, as sets of states
+    # The clauses of satisfaction, as sets of states.
 
     def _sat(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
-        """⟦f⟧σ from the memo, or by `_evaluate`."""
+        """Return ⟦f⟧σ, cached."""
         if formula not in self._free:
             self._free[formula] = tuple(sorted(free_variables(formula)))
         key = formula, tuple(sigma[name] for name in self._free[formula])
@@ -246,7 +251,7 @@ class Labelling:
         return Integers(self._all, self._sat, self._values)
 
     def _values(self, binder: Binder) -> Iterator[tuple[Value, int]]:
-        """The values that a variable ranges over, each with the states where it does."""
+        """Yield the values of a variable, each with the states in whose domain it is."""
         if binder.declared:
             yield from ((u, self._all) for u in declared(self.graph.deployment.schema, binder))
         else:
@@ -256,8 +261,10 @@ class Labelling:
         return self._all ^ states
 
     def _instances(self, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> Iterator[int]:
-        """Per value u of the sort: the states where u is active and satisfies the body; for `x in s` per
-        declared value, active or not."""
+        """Yield, per value u of the sort, the states where u is active and satisfies the body.
+
+        For `x in s` it is per declared value, active or not.
+        """
         if binder.declared:
             for u in declared(self.graph.deployment.schema, binder):
                 yield self._sat(body, {**sigma, binder.name: u})
@@ -267,8 +274,8 @@ class Labelling:
                 yield active & self._sat(body, {**sigma, binder.name: u})
 
     def _at_least(self, number: int, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> int:
-        """The states where at least ``number`` active values satisfy the body."""
-        counted = [self._all]  # counted[k]: the states with k satisfying values so far, up to ``number``
+        """Return the states where at least ``number`` active values satisfy the body."""
+        counted = [self._all]  # counted[k]: the states with at least k satisfying values
         for satisfying in self._instances(binder, body, sigma):
             if len(counted) <= number:
                 counted.append(0)
@@ -276,18 +283,18 @@ class Labelling:
                 counted[k] |= counted[k - 1] & satisfying
         return counted[number] if number < len(counted) else 0
 
-    # The temporal kernel
+    # The temporal kernel.
 
     def _ex(self, states: int) -> int:
-        """EX X = pre(X), X cut down to the states where a fair path starts."""
+        """Return EX X = pre(X), with X restricted to the states where a fair path starts."""
         return self._pre(states & self._fair)
 
     def _eu(self, left: int, right: int) -> int:
-        """E[X U Y] = μZ. Y ∪ (X ∩ pre(Z)), Y cut down to the states where a fair path starts."""
+        """Return E[X U Y] = μZ. Y ∪ (X ∩ pre(Z)), with Y restricted to states where a fair path starts."""
         return self._reach(left, right & self._fair)
 
     def _reach(self, left: int, right: int) -> int:
-        """μZ. Y ∪ (X ∩ pre(Z))."""
+        """Return μZ. Y ∪ (X ∩ pre(Z))."""
         reached = frontier = right
         while frontier:
             frontier = self._pre(frontier) & left & self._not(reached)
@@ -295,8 +302,11 @@ class Labelling:
         return reached
 
     def _eg(self, states: int) -> int:
-        """EG X = νZ. X ∩ pre(Z); with fairness constraints F_k also ⋂_k pre(μY. Z ∩ F_k ∪ X ∩ pre(Y)). With
-        constraints on actions E[X U C], for C the union of the `fair_sets` within X."""
+        """Return EG X = νZ. X ∩ pre(Z).
+
+        With fairness constraints F_k the fixpoint also has ⋂_k pre(μY. Z ∩ F_k ∪ X ∩ pre(Y)). With
+        constraints on actions EG X is E[X U C], for C the union of the `fair_sets` within X.
+        """
         if self._actions:
             return self._reach(states, _union(self._bits(found) for found in self._fair_sets(states)))
         stay = states
@@ -313,14 +323,14 @@ class Labelling:
         return fair_sets(self.graph, frozenset(_indices(states)), visited, self._actions)
 
     def _pre(self, states: int) -> int:
-        """pre(X) = { D : D → D' for some D' ∈ X }."""
+        """Return pre(X) = { D : D → D' for some D' ∈ X }."""
         return self._bits(source for target in _indices(states) for source in self._sources[target])
 
-    # Runs that show why
+    # Runs as evidence.
 
     @property
     def goes_on(self) -> bool:
-        """Whether a run that ends counts only if it goes on fairly."""
+        """True if a finite prefix counts only if it extends to a fair run."""
         return self._is_constrained and not self.completed
 
     @property
@@ -329,8 +339,11 @@ class Labelling:
         return tuple(_indices(self._not(self._fair)))
 
     def run_to(self, number: int) -> Trace:
-        """A shortest run to a state, by its number. States are numbered breadth first, so that the step to
-        one on such a run comes from its first predecessor."""
+        """Return a shortest run to a state, given by its number.
+
+        States are numbered breadth first, so on such a run the step to a state comes from its first
+        predecessor.
+        """
         graph, here, steps = self.graph, number, list[Step]()
         while here >= graph.initial:
             source = min(self._sources[here])
@@ -340,16 +353,16 @@ class Labelling:
         return Trace(graph.states[here], tuple(reversed(steps)), of_many=graph.initial > 1)
 
     def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
-        """A step to a successor that satisfies f. The caller knows (D, σ) ⊨ EX f; `ValueError` if not."""
+        """Return a step to a successor that satisfies f; raise `ValueError` unless (D, σ) ⊨ EX f."""
         path = self._path(self.graph.index[state], 0, self._sat(formula, assignment or {}) & self._fair)
         return path[0]
 
     def until(
         self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[Step, ...]:
-        """A shortest run through states of f to a state of g; no step if g holds now.
+        """Return a shortest run through states of f to a state of g, empty if g holds now.
 
-        The caller knows (D, σ) ⊨ E[f U g]; `ValueError` if not.
+        Raises `ValueError` unless (D, σ) ⊨ E[f U g].
         """
         sigma = assignment or {}
         start, goal = self.graph.index[state], self._sat(right, sigma) & self._fair
@@ -358,11 +371,13 @@ class Labelling:
     def forever(
         self, body: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[tuple[Step, ...], int]:
-        """A run that stays in f for ever: its steps, and how many come before the loop (as in `Trace`). It
-        is a shortest one; with fairness constraints the loop meets each of them, and the run need not be
-        shortest, which is hard to have (Clarke, Grumberg, McMillan and Zhao 1995).
+        """Return a run that stays in f for ever: its steps, and the number of them before the loop.
 
-        The caller knows (D, σ) ⊨ EG f; `ValueError` if not.
+        The representation is that of `Trace`. The run is a shortest one. With fairness constraints the loop
+        meets each of them, and the run need not be shortest, because a shortest one is hard to compute
+        (Clarke, Grumberg, McMillan and Zhao 1995).
+
+        Raises `ValueError` unless (D, σ) ⊨ EG f.
         """
         stay = self._eg(self._sat(body, assignment or {}))
         here = self.graph.index[state]
@@ -373,9 +388,12 @@ class Labelling:
         return self._in_rounds(here, stay) if self._constraints else self._shortest_lasso(here, stay)
 
     def _through_fair_set(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
-        """A run to the nearest of the `fair_sets`, and one round through it: to a state of each constraint on
-        states, and for each constraint on actions that the round has not met yet to a state that does not
-        enable the action, or where a value is absent, or along an edge by it; then back."""
+        """Return a run to the nearest of the `fair_sets`, and one round through it.
+
+        The round visits a state of each constraint on states. For each constraint on actions that it has not
+        met yet, it visits a state that does not enable the action, or in which a value is absent, or takes an
+        edge by the action. Then it returns to its start.
+        """
         sets = {i: found for found in self._fair_sets(stay) for i in found}
         stem = () if here in sets else self._path(here, stay, self._bits(sets))
         here = self.graph.index[stem[-1].state] if stem else here
@@ -410,16 +428,18 @@ class Labelling:
         return (*stem, *loop), len(stem)
 
     def _step_of(self, one: ActionConstraint, source: int, call: Call, target: int) -> Step:
-        """The step along an edge, by the agent that the constraint is about, if it is about one."""
+        """Return the step along an edge, by the constraint's agent if the constraint is for one."""
         step = self.graph.step(source, call, target)
         of = one.action.name
         return replace(step, actor=of) if one.action.kind == "agent" and of is not None else step
 
     def _in_rounds(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
-        """A run through ``stay`` in rounds, of which each visits the constraints one after the other, until
-        one ends where an earlier one has begun."""
+        """Return a run through ``stay`` in rounds, each of which visits the constraints one after the other.
+
+        The loop is closed when a round ends at the start of an earlier one.
+        """
         steps: list[Step] = []
-        visited = {here: 0}  # the number of steps before each round of the constraints
+        visited = {here: 0}  # the number of steps before each round, by the state in which it starts
         while True:
             for k, goal in enumerate(self._constraints, 1):
                 closing = _union(1 << i for i in visited) if k == len(self._constraints) else 0
@@ -430,7 +450,10 @@ class Labelling:
             visited[here] = len(steps)
 
     def _shortest_lasso(self, start: int, stay: int) -> tuple[tuple[Step, ...], int]:
-        """A shortest run through ``stay`` to a state, followed by a shortest one from there to itself."""
+        """Return a shortest run through ``stay`` to a state, and on to itself.
+
+        The stem is a shortest run to the state, and the loop a shortest one from there to itself.
+        """
         found: tuple[tuple[Step, ...], int] | None = None
         layer, seen, distance = [start], {start}, 0
         while layer and (found is None or distance + 1 < len(found[0])):
@@ -448,7 +471,7 @@ class Labelling:
         return found
 
     def _path(self, start: int, through: int, goal: int, preferred: int = 0) -> tuple[Step, ...]:
-        """A shortest run of one step or more, through states of ``through``, to a state of ``goal``.
+        """Return a shortest run of one step or more, through states of ``through``, to a state of ``goal``.
 
         If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
         """
@@ -463,8 +486,7 @@ class Labelling:
     def _search(
         self, start: int, through: int, goal: int, *, longest: int | None = None
     ) -> tuple[Step, ...] | None:
-        """A shortest run of one step or more, at most ``longest``, through states of ``through``, to a state
-        of ``goal``; None where there is none."""
+        """Return a shortest run of 1 to ``longest`` steps through ``through`` to ``goal``, or None."""
         edges, step = self.graph.edges, self.graph.step
         before: dict[int, tuple[int, Call]] = {}
         queue = deque([(start, 1)])
@@ -487,10 +509,10 @@ class Labelling:
                     queue.append((target, length + 1))
         return None
 
-    # Sets of states as bits
+    # Sets of states as bits.
 
     def _bits_by(self, keys: Callable[[Instance], Iterable[_K]]) -> dict[_K, int]:
-        """For each key the set of the states that have it."""
+        """Return, for each key, the set of the states that have it."""
         members: dict[_K, list[int]] = {}
         for i, state in enumerate(self.graph.states):
             for key in keys(state):
@@ -512,7 +534,7 @@ def _union(sets: Iterable[int]) -> int:
 
 
 def _indices(states: int) -> Iterator[int]:
-    """The members of a set of states, ascending."""
+    """Yield the members of a set of states, ascending."""
     digits = bin(states)[:1:-1]
     i = digits.find("1")
     while i >= 0:

@@ -1,5 +1,7 @@
-"""What is true whatever is chosen among calls alike, on the graph of what may happen, and the graphs that
-single choices leave of it. The first is a game, `engines.protocol.Engine.whatever_chosen`.
+"""Truth for every resolution of ties on the explicit graph, and the graphs of single resolutions.
+
+Ties are choices among symmetric calls. Truth for every resolution is defined as a game in
+`engines.protocol.Engine.whatever_chosen`.
 """
 
 from __future__ import annotations
@@ -23,24 +25,26 @@ from stead_sym.logic.syntax import Expanded, Formula, Iff, Not, is_temporal
 from stead_sym.relational.schema import Value
 
 Place: TypeAlias = tuple[str, DecisionContext]
-"""An agent, by its name, and a canonical context of it."""
+"""The name of an agent, with one of its canonical contexts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orbit:
-    """Several calls that may happen in a state and that the automorphisms of what an agent is shown and
-    offered there make of each other, in the order of their identifiers."""
+    """Several symmetric calls that may happen in a state, in the order of their identifiers.
+
+    They are an orbit under the automorphisms of the agent's view and offer in that state.
+    """
 
     place: Place
     calls: tuple[Call, ...]
 
 
 Orbits: TypeAlias = Sequence[Collection[Orbit]]
-"""The orbits of several calls, for each state of a graph."""
+"""The orbits with several calls, for each state of a graph."""
 
 
 def orbits(graph: Graph, wrappers: Wrappers) -> Orbits:
-    """The orbits of the calls that wrapped agents may make."""
+    """Return the orbits of the calls that wrapped agents may make."""
     deployment = graph.deployment
     canonical: dict[Place, Collection[frozenset[Call]]] = {}
     found = []
@@ -63,27 +67,32 @@ def orbits(graph: Graph, wrappers: Wrappers) -> Orbits:
     return found
 
 
-# whatever is chosen
+# every resolution of ties
 
 
 class Whatever:
-    """Truth whatever is chosen among calls alike, under the `fair` sentences of the deployment; it has no
-    constraints on actions."""
+    """Truth for every resolution of ties, under the deployment's `fair` sentences.
+
+    The deployment must have no constraints on actions.
+    """
 
     def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
         self._possible, self._sure = _Bound(graph, restriction), _Sure(graph, restriction, orbits)
         self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
     def decides(self, formula: Expanded, *, holds: bool) -> bool:
-        """Whether the sentence holds at every initial state, or fails at one, whatever is chosen, and every
-        finite run is the beginning of a fair one then."""
+        """Return True if every resolution makes the sentence true at all initial states, or false at one.
+
+        ``holds`` selects the claim. Every finite run must also be a prefix of a fair one under every
+        resolution.
+        """
         if self._sure.hidden:
             return False
         return self._sure.is_initial(formula) if holds else not self._possible.is_initial(formula)
 
 
 class _Bound(Labelling):
-    """possible ⟦f⟧, for formulas of the kernel."""
+    """possible ⟦f⟧ (may), for formulas of the kernel."""
 
     dual: _Bound
 
@@ -91,7 +100,7 @@ class _Bound(Labelling):
         super().__init__(graph, restriction, actions=())
 
     def is_initial(self, formula: Expanded) -> bool:
-        """Whether every initial state is in the set."""
+        """Return True if every initial state is in the set."""
         initial = (1 << self.graph.initial) - 1
         return self._sat(core(formula), {}) & initial == initial
 
@@ -108,14 +117,14 @@ class _Bound(Labelling):
 
 
 class _Sure(_Bound):
-    """sure ⟦f⟧, for formulas of the kernel."""
+    """sure ⟦f⟧ (must), for formulas of the kernel."""
 
     def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
         self._choosing = {i: _leading(graph, i, here) for i, here in enumerate(orbits) if here}
         super().__init__(graph, restriction)
 
     def _pre(self, states: int) -> int:
-        """pre_sure(X)"""
+        """Return pre_sure(X)."""
 
         def leads(targets: Collection[int]) -> bool:
             return any(states >> target & 1 for target in targets)
@@ -124,7 +133,10 @@ class _Sure(_Bound):
         return super()._pre(states) & self._not(self._bits(lost))
 
     def _reach(self, left: int, right: int) -> int:
-        """μZ. Y ∪ (X ∩ pre(Z)), from all of Z each time: pre_sure of a union is more than the union."""
+        """Return μZ. Y ∪ (X ∩ pre(Z)), with pre of the whole Z in each round.
+
+        pre_sure does not distribute over unions, so pre of the frontier is not enough.
+        """
         reached = right
         while more := self._pre(reached) & left & self._not(reached):
             reached |= more
@@ -132,8 +144,10 @@ class _Sure(_Bound):
 
 
 def _leading(graph: Graph, number: int, orbits: Collection[Orbit]) -> Collection[Sequence[Collection[int]]]:
-    """Where the calls of each orbit lead from a state; an event, and a call with another agent that may make
-    it, is alone."""
+    """Return the successors by the calls of each orbit in a state.
+
+    An event is a singleton orbit, and so is a call that another agent may make as well.
+    """
     targets: dict[Call, list[int]] = {}
     for call, target in graph.edges[number]:
         targets.setdefault(call, []).append(target)
@@ -146,12 +160,15 @@ def _leading(graph: Graph, number: int, orbits: Collection[Orbit]) -> Collection
     return [*alone, *([targets[call] for call in orbit.calls] for orbit in orbits)]
 
 
-# single choices
+# single resolutions
 
 
 def chosen(graph: Graph, orbits: Orbits, places: Collection[Place], rank: int) -> Graph:
-    """The graph where at these places of each orbit the call with this rank is made alone, or the last one
-    where there are fewer."""
+    """Return the graph in which ties at these places are resolved by rank.
+
+    Of each orbit at one of the places only the call with this rank is made, or the last one if there are
+    fewer.
+    """
     actors, edges = [], []
     for here, acting, out in zip(orbits, graph.actors, graph.edges, strict=True):
         left_out = {

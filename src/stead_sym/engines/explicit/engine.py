@@ -1,4 +1,4 @@
-"""The explicit engine: the reference, state by state, straight from the paper's definitions."""
+"""The explicit engine: the reference, state by state, directly from the paper's definitions."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
 
 _MAX_INITIAL_STATES = 100
-"""Of so many initial states at most the one with the shortest run is taken."""
+"""The maximum number of initial states among which the one with the shortest run is chosen as evidence."""
 
 
 class ExplicitEngine:
-    """Explores on construction, then answers."""
+    """The explicit implementation of `Engine`; it explores on construction."""
 
     name = "explicit"
 
@@ -59,7 +59,7 @@ class ExplicitEngine:
 
     @property
     def states(self) -> int:
-        """|R|"""
+        """The number of reachable states, |R|."""
         return len(self._graph.states)
 
     @property
@@ -74,7 +74,7 @@ class ExplicitEngine:
 
     @cached_property
     def most_active(self) -> Mapping[str, int]:
-        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
+        r"""max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
         deployment, states = self._graph.deployment, self._graph.states
         return {
             sort: max(len(deployment.outside(sort, state.active_domain[sort])) for state in states)
@@ -83,20 +83,20 @@ class ExplicitEngine:
 
     @property
     def open_leaps(self) -> Mapping[tuple[str, int], str]:
-        """The `ensure` alternatives of which it is not decided whether they exceed a bound."""
+        """The `ensure` alternatives for which it is undecided if they exceed a bound."""
         return self._graph.open_leaps
 
     @property
     def statistics(self) -> Mapping[str, int]:
-        """What the answer took: calls on the edges."""
+        """The cost of the verification: the number of edges, one per call."""
         return {"edges": sum(map(len, self._graph.edges))}
 
     def holds(self, formula: Expanded) -> bool:
-        """M ↾ U_f ⊨ f, at every initial state."""
+        """Return True if M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
     def whatever_chosen(self, formula: Expanded, *, holds: bool) -> bool:
-        """Whether the sentence holds, or fails, whatever is chosen among calls alike."""
+        """Return True if the sentence holds, or fails, for every resolution of ties."""
         return self._whatever.decides(formula, holds=holds)
 
     @cached_property
@@ -104,16 +104,16 @@ class ExplicitEngine:
         return Whatever(self._graph, self.restriction, orbits(self._graph, self._wrappers))
 
     def meets_contexts(self, most: int | None) -> bool:
-        """The exploration asks in every state."""
+        """Return True: the exploration queries the agents in every state."""
         return True
 
     def is_among_alike(self, agent: str) -> bool:
-        """Whether several calls alike may happen in some state of R."""
+        """Return True if several symmetric calls may happen in some state of R."""
         wrapper = self._asked[agent]
         return wrapper is not None and wrapper.is_among_alike
 
     def rules_used(self, agent: str) -> RulesUsed:
-        """Which rules of an agent's policy match, and decide, in some state of R."""
+        """Return the rules of an agent's policy that match, and those that decide, in some state of R."""
         wrapper = self._asked[agent]
         assert wrapper is not None, "an agent that may do anything has no rules"
         assert isinstance(wrapper.agent, RuleAgent), "another agent has no rules"
@@ -122,47 +122,47 @@ class ExplicitEngine:
     def under(
         self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False
     ) -> ExplicitConstrained:
-        """The same states with other fairness constraints; ``idle``: with agents that do nothing."""
+        """Return the same states with other fairness constraints; ``idle``: with agents that do nothing."""
         graph = idling(self._graph, self.restriction) if idle else self._graph
         return ExplicitConstrained(Labelling(graph, self.restriction, fair, actions))
 
     @cached_property
     def hidden(self) -> Hidden | None:
-        """The states from which no fair run starts, if there are any."""
+        """The states from which no fair run starts; None if there are none."""
         return ExplicitConstrained(self._labelling).hidden
 
     @cached_property
     def completed(self) -> ExplicitConstrained:
-        """The same states; a run also counts that enters one from which no fair run starts."""
+        """The same states, where a run that enters a state without fair runs counts as well."""
         return ExplicitConstrained(self._labelling).completed
 
     def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
-        """{ D ∈ R : (D, σ) ⊨ f }"""
+        """Return { D ∈ R : (D, σ) ⊨ f }."""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
 
     def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
-        """Whether some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
+        """Return True if some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
         return self._labelling.is_called(tool, condition, selected=selected)
 
     def enabled_calls(self, tool: str, guard: Expanded) -> int:
-        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, state by state."""
+        """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, counted state by state."""
         deployment = self._graph.deployment
         guarded = replace(deployment.tool(tool), guard=guard)
         return sum(len(calls_of(deployment, guarded, state)) for state in self._graph.states)
 
     def starts(self) -> Iterator[Instance]:
-        """The initial states."""
+        """Yield the initial states."""
         return iter(self._graph.states[: self._graph.initial])
 
     def steps(self, state: Instance) -> Iterator[Step]:
-        """One step to each D' with D → D'."""
+        """Yield one step to each D' with D → D'."""
         source = self._graph.index[state]
         first = {target: call for call, target in reversed(self._graph.edges[source])}
         for target, call in first.items():
             yield self._graph.step(source, call, target)
 
     def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
-        """The reachable states by what an agent is shown, each asked of the wrapper."""
+        """Return the quotient of the reachable states by the agent's contexts, from a query in each state."""
         graph, role = self._graph, self._graph.deployment.agent(agent)
         wrapper = self._wrappers[agent]
         assert wrapper is not None, f"{agent} is never shown a context"
@@ -183,7 +183,7 @@ class ExplicitEngine:
         )
 
     def evidence(self, formula: Expanded, holds: bool) -> Evidence:
-        """Why the sentence holds, or fails, at an initial state."""
+        """Return evidence that the sentence holds, or fails, at an initial state."""
         return ExplicitConstrained(self._labelling).evidence(formula, holds)
 
 
@@ -195,29 +195,29 @@ class ExplicitConstrained:
 
     @property
     def is_fair_everywhere(self) -> bool:
-        """Whether a run that meets the constraints starts in every reachable state."""
+        """True if a run that meets the constraints starts in every reachable state."""
         return not self.labelling.hidden
 
     @property
     def hidden(self) -> Hidden | None:
-        """The states in which no run starts that meets the constraints; None where there are none."""
+        """The states from which no run starts that meets the constraints; None if there are none."""
         hidden = self.labelling.hidden
         return Hidden(len(hidden), self.labelling.run_to(hidden[0])) if hidden else None
 
     @property
     def completed(self) -> ExplicitConstrained:
-        """The same states; a run also counts that enters one in which no run starts that meets the
-        constraints."""
+        """The same states, where a run that enters a state without fair runs counts as well."""
         return ExplicitConstrained(self.labelling.completion())
 
     def holds(self, formula: Expanded) -> bool:
-        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
-        constraints."""
+        """Return True if M ↾ U_f ⊨ f at every initial state, over the runs that meet the constraints."""
         return self.labelling.holds_initially(formula)
 
     def evidence(self, formula: Expanded, holds: bool) -> Evidence:
-        """Why the sentence holds, or fails, at an initial state, if possible at one where a fair run starts:
-        of several one with a run as short as any."""
+        """Return evidence that the sentence holds, or fails, at an initial state.
+
+        Initial states where a fair run starts are preferred, and among several the one with the shortest run.
+        """
         labelling, many = self.labelling, self.labelling.graph.initial > 1
         shown = formula if holds else Not(formula)
         starts = labelling.initially(And((Globally("E", TRUE), shown))) or labelling.initially(shown)
@@ -230,24 +230,27 @@ class ExplicitConstrained:
 
 @dataclass(frozen=True, slots=True)
 class ExplicitStateSet(Shown):
-    """A set of reachable states, listed."""
+    """A set of reachable states, listed explicitly."""
 
     states: frozenset[Instance]
 
     def __bool__(self) -> bool:
+        """Return True if the set is not empty."""
         return bool(self.states)
 
     @property
     def count(self) -> int:
-        """How many states."""
+        """The number of states."""
         return len(self.states)
 
     def __contains__(self, state: object) -> bool:
+        """Return True if the state is a member."""
         return state in self.states
 
     def sample(self, number: int) -> tuple[Instance, ...]:
-        """Up to ``number`` different members."""
+        """Return up to ``number`` different members."""
         return tuple(sorted(self.states, key=lambda state: sorted(state.facts))[:number])
 
     def __repr__(self) -> str:
+        """Return the number of states as text."""
         return f"<{self.count} states>"

@@ -1,7 +1,7 @@
 """Breadth-first construction of the reachable part of the restriction M ↾ U_f.
 
-The one decision: the conditions of the definition of a deployment are checked on the way, in every
-state, and the first breach is an error with a shortest run that leads there.
+The one decision: the conditions of the definition of a deployment are checked during the search, in every
+state. The first violation is an error with a shortest run that leads to it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from stead_sym.support.progress import Progress
 class Graph:
     """The reachable states of the restriction and the transitions between them.
 
-    ``states`` stand in breadth-first order, the first ``initial`` of them are the initial ones. ``edges[i]``
+    ``states`` are in breadth-first order; the first ``initial`` of them are the initial ones. ``edges[i]``
     are the pairs (call, target) of state i; ``offered[i]`` are the calls offered and the events enabled
     there. ``actors[i]`` has those of them that may happen, each with the agents that may select it, none for
-    an event. ``open_leaps`` are the alternatives, by tool and number, that are taken in some state and of
-    which it is not decided whether they exceed a bound, each with why.
+    an event. ``open_leaps`` are the alternatives, by tool and number, that are taken in some state although
+    it is undecided if they exceed a bound, each with the reason.
     """
 
     deployment: Deployment
@@ -60,7 +60,7 @@ class Graph:
 
     @cached_property
     def targets(self) -> tuple[tuple[int, ...], ...]:
-        """The successors of each state, each once."""
+        """The successors of each state, without repetition."""
         return tuple(tuple(dict.fromkeys(target for _, target in out)) for out in self.edges)
 
     @property
@@ -69,7 +69,7 @@ class Graph:
         return sum(map(len, self.targets))
 
     def step(self, source: int, call: Call, target: int) -> Step:
-        """The step along an edge, by the first of the agents that may select its call."""
+        """Return the step along an edge, by the first of the agents that may select its call."""
         return _step(self.deployment, call, self.states[target], self.actors[source][call])
 
 
@@ -86,19 +86,19 @@ def explore(
     max_states: int | None = None,
     watch: Watch | None = None,
 ) -> Graph:
-    """Reach(M ↾ U_f) by forward enumeration from the initial states.
+    """Return Reach(M ↾ U_f), by forward enumeration from the initial states.
 
     ``wrappers`` has the policy of every agent, None for one that selects everything it is offered. Raises
-    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` where a reachable state breaks the
-    definition of a deployment or what it claims, `NoInitialState` where there is none, `Undecided` past
-    ``max_states``, and where a forced restriction is too small to give every state a successor.
+    `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` if a reachable state violates the definition
+    of a deployment or one of its claims, `NoInitialState` if there is none, `Undecided` beyond
+    ``max_states``, and also if a forced restriction is too small to give every state a successor.
     """
     return _Search(deployment, wrappers, restriction, progress, max_states, watch).graph()
 
 
 @dataclass
 class _Search:
-    """A breadth-first search; what it has found so far is as in `Graph`."""
+    """A breadth-first search; its intermediate results are as in `Graph`."""
 
     deployment: Deployment
     wrappers: Mapping[str, Wrapper | None]
@@ -109,7 +109,7 @@ class _Search:
     initial: int = 0
     states: list[Instance] = field(default_factory=list)
     number: dict[Instance, int] = field(default_factory=dict)
-    parents: list[tuple[int, Call] | None] = field(default_factory=list)  # on a first run to the state
+    parents: list[tuple[int, Call] | None] = field(default_factory=list)  # by the first visit
     edges: list[tuple[tuple[Call, int], ...]] = field(default_factory=list)
     offered: list[frozenset[Call]] = field(default_factory=list)
     actors: list[Mapping[Call, tuple[str, ...]]] = field(default_factory=list)
@@ -122,7 +122,7 @@ class _Search:
     def graph(self) -> Graph:
         most = (
             None if self.max_states is None else self.max_states + 1
-        )  # one more, and `_add` raises an error
+        )  # with one more `_add` raises an error
         for state in sorted(initial_states(self.deployment, self.restriction.values, most), key=sorted):
             self._add(state, None)
         self.initial = len(self.states)
@@ -144,7 +144,7 @@ class _Search:
         )
 
     def _show(self, first: int) -> None:
-        """Let the states from a number on be looked at."""
+        """Pass the states from a number on to the watch."""
         if self.watch is not None and first < len(self.states):
             new = range(first, len(self.states))
 
@@ -166,7 +166,7 @@ class _Search:
         self.parents.append(parent)
 
     def _expand(self, source: int) -> None:
-        """Find the steps from a state."""
+        """Compute the steps from a state."""
         state = self.states[source]
         offered = possible(self.deployment, state)
         if not offered:
@@ -178,7 +178,7 @@ class _Search:
             for after, actor in self._outcomes(call, state, actors.get(call, ())):
                 effective = True
                 if call not in actors:
-                    break  # that the call has an effect is all there is to know
+                    break  # only the existence of an effect matters
                 if after not in self.number:
                     self._check(source, Step(call, after, actor))
                     if not within(self.restriction, after):
@@ -198,8 +198,7 @@ class _Search:
     def _outcomes(
         self, call: Call, state: Instance, actors: tuple[str, ...]
     ) -> Iterator[tuple[Instance, str | None]]:
-        """The successors by a call, by each of the agents that may make it where the state tells them
-        apart."""
+        """Yield the successors by a call, each with the agent that made it if the state records that."""
         for actor in actors_told(self.deployment, call, actors):
             for after in outcomes(self.deployment, call, state, self.restriction, actor):
                 yield after, actor
@@ -207,8 +206,11 @@ class _Search:
     def _leaps(
         self, source: int, call: Call, actors: Mapping[Call, tuple[str, ...]], effective: bool
     ) -> bool:
-        """Whether the call has an effect, of which its `outcomes` show whether it is ``effective`` or may
-        lead past a bound only. A selected one must not."""
+        """Return True if the call has an effect, possibly only one that exceeds a bound.
+
+        ``effective`` is True if the call has `outcomes` within the bounds. A selected call must not exceed a
+        bound.
+        """
         state = self.states[source]
         after = past_a_bound(self.deployment, self.questions, call, state, self.restriction)
         if after is not None and call in actors:
@@ -220,13 +222,13 @@ class _Search:
         return effective or after is not None
 
     def _check(self, source: int, step: Step) -> None:
-        """The state after a step keeps the bounds and the keys."""
+        """Check that the state after a step respects the bounds and the keys."""
         if breaks_claim(self.deployment, step.state):
             run = self._trace(source)
             raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
     def _trace(self, index: int) -> Trace:
-        """The run to a state along the tree of first visits."""
+        """Return the run to a state along the tree of first visits."""
         steps: list[Step] = []
         while (parent := self.parents[index]) is not None:
             source, call = parent

@@ -1,4 +1,4 @@
-"""The graph of a deployment whose agents do nothing where they can."""
+"""The graph of a deployment whose agents do nothing if they can."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from stead_sym.engines.explicit.explore import Graph
 
 
 def idling(graph: Graph, restriction: Restriction) -> Graph:
-    """The part that is reached where agents only make calls of which every outcome is the state itself,
-    beside the events; where that leaves no step at all, the steps of the graph."""
+    """Return the subgraph that is reachable if agents only make calls without effect.
+
+    A call is without effect if each of its outcomes is the state itself. Events happen as before. A state
+    without such a call or an event keeps the steps of the graph.
+    """
     actors, edges = list[dict[Call, tuple[str, ...]]](), list[tuple[tuple[Call, int], ...]]()
     for i, state in enumerate(graph.states):
         quiet = {
@@ -29,7 +32,7 @@ def idling(graph: Graph, restriction: Restriction) -> Graph:
         edges.append(tuple(dict.fromkeys((*(e for e in graph.edges[i] if e[0] in may), *loops))))
     reached = dict.fromkeys(range(graph.initial))
     todo = list(reached)
-    for i in todo:  # grows on the way
+    for i in todo:  # the list grows during the loop
         todo += [target for _, target in edges[i] if target not in reached]
         reached |= dict.fromkeys(target for _, target in edges[i])
     todo = list(dict.fromkeys(todo))

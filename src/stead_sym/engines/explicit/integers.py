@@ -1,6 +1,7 @@
-"""What terms with `+`, `-`, `count` and `sum` denote in every reachable state, from their definition.
+"""The denotations of terms with `+`, `-`, `count` and `sum` in every reachable state, by definition.
 
-One decision: an integer is kept as the set of states that have it, for each integer that some state has.
+One decision: an integer term is a map from each integer that it denotes in some state to the set of these
+states.
 """
 
 from __future__ import annotations
@@ -15,20 +16,23 @@ from stead_sym.logic.syntax import Binder, Each, Formula, Sum, Tally, Term, Weig
 from stead_sym.relational.schema import Value
 
 Integer: TypeAlias = Mapping[int, int]
-"""The states that have an integer, for each integer; each state has one."""
+"""The set of states for each value of an integer term; the sets are a partition of the states."""
 
 
 @dataclass(frozen=True)
 class Integers:
-    """``everywhere``: all states. ``holding``: those in which a formula is true, given its free variables.
-    ``values``: what a variable ranges over, each value with the states where it does."""
+    """Evaluation of integer terms over sets of states.
+
+    ``everywhere`` are all states. ``holding`` returns the states in which a formula is true under an
+    assignment. ``values`` returns the domain of a variable, each value with the states in whose domain it is.
+    """
 
     everywhere: int
     holding: Callable[[Formula, Mapping[str, Value]], int]
     values: Callable[[Binder], Iterable[tuple[Value, int]]]
 
     def denoted(self, term: Term, sigma: Mapping[str, Value]) -> Mapping[Value, int]:
-        """What a term denotes, each value with the states where it does."""
+        """Return the values that a term denotes, each with the states where it does."""
         if not is_compound(term):
             return {value_of(term, sigma): self.everywhere}
         return {str(integer): states for integer, states in self._integer(term, sigma).items()}
@@ -44,7 +48,7 @@ class Integers:
                 return {int(value_of(term, sigma)): self.everywhere}
 
     def _total(self, each: Formula, sigma: Mapping[str, Value]) -> Integer:
-        """Over the values of the variables that satisfy the condition the sum of the term, or of 1."""
+        """Return the sum of the term, or of 1, over the values that satisfy the condition."""
         if isinstance(each, Each):
             total: Integer = {0: self.everywhere}
             for value, there in self.values(each.binder):
@@ -59,14 +63,14 @@ class Integers:
         return self._only(weight, self.holding(each.condition, sigma))
 
     def _only(self, integer: Integer, states: int) -> Integer:
-        """The integer in these states, and 0 in the others."""
+        """Return the integer restricted to these states, and 0 in the others."""
         found = {number: there & states for number, there in integer.items()}
         found[0] = found.get(0, 0) | (self.everywhere & ~states)
         return {number: there for number, there in found.items() if there}
 
 
 def _added(left: Integer, right: Integer, sign: int = 1) -> Integer:
-    """The sum, or the difference, in each state."""
+    """Return the sum, or the difference, in each state."""
     found: dict[int, int] = {}
     for (i, there), (j, here) in product(left.items(), right.items()):
         if both := there & here:

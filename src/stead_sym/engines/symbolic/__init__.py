@@ -1,1 +1,1 @@
-
+"""The symbolic engine, on binary decision diagrams."""

@@ -31,9 +31,10 @@ from stead_sym.support.progress import Progress, Pulse
 
 
 class SymbolicEngine:
-    """Explores on construction, then answers. Formulas are resolved and expanded.
+    """The symbolic implementation of `Engine`; it explores on construction.
 
-    Public methods here and of `SymbolicStateSet` that work on diagrams do so `at_work`.
+    Formulas are resolved and expanded. Public methods here and of `SymbolicStateSet` that operate on diagrams
+    are decorated with `at_work`.
     """
 
     name = "symbolic"
@@ -51,9 +52,12 @@ class SymbolicEngine:
         watch: Watch | None = None,
         like: SymbolicEngine | None = None,
     ) -> None:
-        """``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have
-        representatives in it (`encode.representatives`). The plan of ``like``, an engine of the same thread,
-        is used again where it is one of this task; agents do not matter to a plan."""
+        """Explore the deployment.
+
+        ``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have representatives in
+        it (`encode.representatives`). The plan of ``like``, an engine of the same thread, is reused if it is
+        for the same task; a plan does not depend on the agents.
+        """
         task = Task(deployment, restriction, literal, backend)
         guess = first_guess(deployment, literal)
         known = like.plan if like is not None and like.plan.task == task else None
@@ -75,7 +79,7 @@ class SymbolicEngine:
 
     @property
     def plan(self) -> Plan:
-        """What was explored."""
+        """The plan that was explored."""
         return self._model.plan
 
     @property
@@ -86,13 +90,13 @@ class SymbolicEngine:
     @cached_property
     @at_work()
     def initial(self) -> int:
-        """The number of initial states; with representatives one of each isomorphism class, or a few."""
+        """The number of initial states; with representatives one or a few of each isomorphism class."""
         return self._model.initial_states
 
     @cached_property
     @at_work()
     def states(self) -> int:
-        """|R|"""
+        """The number of reachable states, |R|."""
         return self._model.states
 
     @cached_property
@@ -104,8 +108,10 @@ class SymbolicEngine:
     @cached_property
     @at_work()
     def most_active(self) -> Mapping[str, int]:
-        """max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S. No reached state exceeds the bound, so
-        that there is nothing above it to look for."""
+        r"""max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S.
+
+        No reached state exceeds the bound, so larger numbers are not tested.
+        """
         model, outside = self._model, self._model.deployment.outside
         return {
             sort: model.encoding.most_active(
@@ -116,15 +122,18 @@ class SymbolicEngine:
 
     @property
     def open_leaps(self) -> Mapping[tuple[str, int], str]:
-        """The `ensure` alternatives of which it is not decided whether they exceed a bound."""
+        """The `ensure` alternatives for which it is undecided if they exceed a bound."""
         return self._model.open_leaps
 
     @property
     @at_work()
     def statistics(self) -> Mapping[str, int]:
-        """What the answer took: BDD variables and nodes, the actions in the transition relation, sweeps, the
-        places in the data at which contexts were looked for; and, where the backend counts them, the steps of
-        all operations on diagrams, and of these the ones of the last plan."""
+        """Counts that describe the cost of the verification.
+
+        These are BDD variables and nodes, the actions in the transition relation, sweeps, the places in the
+        data at which contexts were searched, and, if the backend counts them, the steps of all operations on
+        diagrams, and those of the last plan.
+        """
         manager, (planned_nodes, planned_steps) = self._model.manager, self._after_planning
         steps = {} if manager.steps is None else {"planned_steps": planned_steps or 0, "steps": manager.steps}
         return {
@@ -141,30 +150,32 @@ class SymbolicEngine:
 
     @at_work()
     def holds(self, formula: Formula) -> bool:
-        """M ↾ U_f ⊨ f, at every initial state."""
+        """Return True if M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
 
     @at_work()
     def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
-        """Whether the sentence holds, or fails, whatever is chosen among calls alike; not shown where not
-        all contexts were met."""
-        if self._model.actors.tools:  # whoever chooses would choose who makes a call
+        """Return True if the sentence holds, or fails, for every resolution of ties.
+
+        It is not shown if some contexts were not enumerated.
+        """
+        if self._model.actors.tools:  # a resolution would also choose the agent that makes a call
             return False
         return self._model.has_met_contexts and self._whatever.decides(formula, holds=holds)
 
     @at_work()
     def meets_contexts(self, most: int | None) -> bool:
-        """Whether the wrappers have met every context of R, after a look for those of policies."""
+        """Return True if the wrappers have decided every context of R, after an enumeration for policies."""
         return self._model.has_met_contexts or self._model.meets_contexts(most)
 
     @at_work()
     def is_among_alike(self, agent: str) -> bool:
-        """Whether several calls alike may happen in some D ∈ R, as far as the contexts are known."""
+        """Return True if several symmetric calls may happen in some D ∈ R, in the known contexts."""
         return self._model.is_among_alike(agent)
 
     @at_work()
     def rules_used(self, agent: str) -> RulesUsed:
-        """Which rules of an agent's policy match, and decide, in some D ∈ R."""
+        """Return the rules of an agent's policy that match, and those that decide, in some D ∈ R."""
         return self._model.rules_used(agent)
 
     @cached_property
@@ -175,7 +186,7 @@ class SymbolicEngine:
     def under(
         self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
     ) -> SymbolicConstrained:
-        """The same states with other fairness constraints; ``idle``: with agents that do nothing."""
+        """Return the same states with other fairness constraints; ``idle``: with agents that do nothing."""
         return SymbolicConstrained(Checker(self._idle if idle else self._model, fair, actions))
 
     @cached_property
@@ -185,54 +196,57 @@ class SymbolicEngine:
     @cached_property
     @at_work()
     def hidden(self) -> Hidden | None:
-        """The states from which no fair run starts, if there are any."""
+        """The states from which no fair run starts; None if there are none."""
         return self._deployed.hidden
 
     @cached_property
     @at_work()
     def completed(self) -> SymbolicConstrained:
-        """The same states; a run also counts that enters one from which no fair run starts."""
+        """The same states, where a run that enters a state without fair runs counts as well."""
         return self._deployed.completed
 
     @at_work()
     def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
-        """{ D ∈ R : (D, σ) ⊨ f }"""
+        """Return { D ∈ R : (D, σ) ⊨ f }."""
         return SymbolicStateSet(self._model, self._deployed.witness.states(formula, assignment))
 
     @at_work()
     def is_called(self, tool: str, condition: Formula, *, selected: bool) -> bool:
-        """Whether some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
+        """Return True if some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
         return self._model.is_called(tool, condition, selected=selected)
 
     @at_work()
     def enabled_calls(self, tool: str, guard: Formula) -> int:
-        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|"""
+        """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|."""
         return self._model.enabled_calls(tool, guard)
 
     def starts(self) -> Iterator[Instance]:
-        """The initial states; with representatives some of each isomorphism class."""
+        """Yield the initial states; with representatives some of each isomorphism class."""
         return iter(SymbolicStateSet(self._model, self._model.initial).sample(self.initial))
 
     @at_work()
     def steps(self, state: Instance) -> Iterator[Step]:
-        """One step to each D' with D → D'."""
+        """Yield one step to each D' with D → D'."""
         model = self._model
         return iter([model.step_between(state, after) for after in model.successors(state)])
 
     @at_work()
     def quotient(self, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
-        """The reachable states by what an agent is shown."""
+        """Return the quotient of the reachable states by the contexts of an agent."""
         return quotient(self._model, agent, groups)
 
     @at_work()
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
-        """Why the sentence holds, or fails, at an initial state in which it does."""
+        """Return evidence that the sentence holds, or fails, at an initial state in which it does."""
         return self._deployed.evidence(formula, holds)
 
 
 def _looking(watch: Watch) -> Looking:
-    """Has new states looked at: formulas are read within the states that are reached by then, as the checker
-    reads specifications, since over all states their diagrams can be exponentially larger."""
+    """Return a callback that passes new states to the watch.
+
+    Formulas are evaluated within the states reached so far, as the checker does for specifications, since
+    over all states their diagrams can be exponentially larger.
+    """
 
     def look(model: ReachableStates, new: Bdd) -> None:
         checker = Checker(model)
@@ -256,13 +270,13 @@ class SymbolicConstrained:
     @property
     @at_work()
     def is_fair_everywhere(self) -> bool:
-        """Whether a run that meets the constraints starts in every reachable state."""
+        """True if a run that meets the constraints starts in every reachable state."""
         return self._checker.hidden == self._checker.manager.false
 
     @property
     @at_work()
     def hidden(self) -> Hidden | None:
-        """The states in which no run starts that meets the constraints; None where there are none."""
+        """The states from which no run starts that meets the constraints; None if there are none."""
         model, hidden = self._checker.model, self._checker.hidden
         if hidden == model.manager.false:
             return None
@@ -271,28 +285,30 @@ class SymbolicConstrained:
     @property
     @at_work()
     def completed(self) -> SymbolicConstrained:
-        """The same states; a run also counts that enters one in which no run starts that meets the
-        constraints."""
+        """The same states, where a run that enters a state without fair runs counts as well."""
         return SymbolicConstrained(self._checker.completion())
 
     @at_work()
     def holds(self, formula: Formula) -> bool:
-        """M ↾ U_f ⊨ f at every initial state, the path quantifiers over the runs that meet the
-        constraints."""
+        """Return True if M ↾ U_f ⊨ f at every initial state, over the runs that meet the constraints."""
         return self._checker.holds_initially(formula)
 
     @at_work()
     def evidence(self, formula: Formula, holds: bool) -> Evidence:
-        """Why the sentence holds, or fails, at an initial state in which it does, if possible at one where a
-        fair run starts."""
+        """Return evidence that the sentence holds, or fails, at an initial state in which it does.
+
+        Initial states where a fair run starts are preferred.
+        """
         start = self._start(formula, holds)
         self.witness.enter(start)
         root = explain(self.witness, formula, start, holds)
         return Evidence(root, not self._checker.model.has_one_initial, self._checker.completed)
 
     def _start(self, formula: Formula, holds: bool) -> Instance:
-        """An initial state in which the sentence holds, or fails; where a run to some state shows it, one
-        with a shortest such run."""
+        """Return an initial state in which the sentence holds, or fails.
+
+        If a run to some state is evidence, it is the start of a shortest such run.
+        """
         checker, model = self._checker, self._checker.model
         sat, fairly = checker.sat, checker.fairly
         if model.has_one_initial:
@@ -320,21 +336,23 @@ class SymbolicStateSet(Shown):
 
     @at_work()
     def __bool__(self) -> bool:
+        """Return True if the set is not empty."""
         return self._states != self._model.manager.false
 
     @property
     @at_work()
     def count(self) -> int:
-        """How many states, exactly."""
+        """The exact number of states."""
         return self._model.manager.count(self._states, self._model.encoding.state_bits)
 
     @at_work()
     def __contains__(self, state: Instance) -> bool:
+        """Return True if the state is a member."""
         return self._model.contains(self._states, state)
 
     @at_work()
     def sample(self, number: int) -> tuple[Instance, ...]:
-        """Up to ``number`` different members."""
+        """Return up to ``number`` different members."""
         m, left = self._model.manager, self._states
         members: list[Instance] = []
         while left != m.false and len(members) < number:
@@ -344,4 +362,5 @@ class SymbolicStateSet(Shown):
         return tuple(members)
 
     def __repr__(self) -> str:
+        """Return the number of states as text."""
         return f"<{self.count} states>"

@@ -1,1 +1,1 @@
-"""Decision diagrams and what knows nothing of deployments: the manager, relations, their fixpoints."""
+"""Binary decision diagrams, independent of deployments: the manager, relations, their fixpoints."""

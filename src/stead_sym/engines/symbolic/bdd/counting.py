@@ -1,8 +1,8 @@
-"""How many models a diagram has, exactly: `dd`'s own count is a C double, inexact past 2^53.
+"""Count the models of a diagram exactly; `dd`'s own count is a C double, inexact past 2^53.
 
-One decision: nodes are counted level by level, from the lowest one up. The count of a node is a number with
-as many bits as there are variables below it. It is dropped when the last node that needs it has been counted,
-so that few counts are kept at a time. Edges are plain numbers here; the function keeps its nodes alive.
+One decision: nodes are counted level by level, from the lowest one up. The count of a node has as many bits
+as there are variables below it. It is deleted when the last node that needs it has been counted, so that few
+counts are in memory at a time. Edges are plain integers here; the function keeps its nodes alive.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def models(function: Bdd, true: Bdd, ranks: Mapping[int, int], node: Callable[[int], int]) -> int:
-    """The number of assignments to some variables, a superset of the support, that satisfy the function.
+    """Return the number of assignments to some variables that satisfy the function.
 
-    ``ranks`` says for the level of each of these variables how many of them stand above it; ``node`` is
-    `Manager.node`.
+    The variables are a superset of the support. ``ranks`` maps the level of each of them to the number of
+    them above it; ``node`` is `Manager.node`.
     """
     total, leaf = len(ranks), node(int(true))
-    asked = {leaf: 0}  # how many edges that are not counted yet lead to a node
-    layers: list[list[tuple[int, int, int]]] = [[] for _ in ranks]  # per rank the nodes, with their edges
+    asked = {leaf: 0}  # the number of uncounted edges to a node
+    layers: list[list[tuple[int, int, int]]] = [[] for _ in ranks]  # the nodes of each rank, with their edges
     todo = [function]
     while todo:
         part = todo.pop()
@@ -34,11 +34,11 @@ def models(function: Bdd, true: Bdd, ranks: Mapping[int, int], node: Callable[[i
         low, high = part.low, part.high
         layers[ranks[part.level]].append((number, int(low), int(high)))
         todo += (low, high)
-    asked[leaf] = 0  # from here on less than none: it is never dropped
+    asked[leaf] = 0  # the count goes below 0, so the leaf is never deleted
     known = {leaf: (total, 1)}  # the rank of a node, and its models over the variables from there on
 
     def below(edge: int, rank: int) -> int:
-        """The models of an edge over the variables from a rank on."""
+        """Return the number of models of an edge over the variables from a rank on."""
         number = node(edge)
         own, found = known[number]
         asked[number] -= 1

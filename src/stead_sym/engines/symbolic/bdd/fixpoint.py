@@ -1,7 +1,7 @@
 """The fixpoints of CTL over pairs of a state and an assignment, and shortest runs.
 
-⟦E f U g⟧ is `Relation.reaching`, by saturation: a least fixpoint is the same in whatever order the steps are
-taken. ⟦EG f⟧ is a greatest fixpoint and is computed step by step.
+⟦E f U g⟧ is `Relation.reaching`, by saturation: a least fixpoint does not depend on the order of the steps.
+⟦EG f⟧ is a greatest fixpoint and is computed step by step.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from stead_sym.engines.symbolic.bdd.relation import Relation
 def shortest(
     relation: Relation, start: Bdd, through: Bdd, target: Bdd, bits: Bits, *, small: bool = False
 ) -> Sequence[Bdd] | None:
-    """Sets S0, S1, …, Sn such that a step into each of S1, … in turn is a shortest run from the member of S0
-    ⊂ ``start`` through ``through`` into ``target``; None where there is none. All range over ``bits``.
+    """Return the sets S0, S1, …, Sn of a shortest run into ``target``; None if there is no run.
 
-    From both ends at once, whichever is smaller by now: layers of states exactly i steps from the start and
-    exactly j from the target, until two layers meet. ``small``: of several states to go through one with as
-    few bits set as in any, which takes little to describe; that costs time linear in the nodes of the layers.
+    A step into each of S1, … in turn is a shortest run from the member of S0 ⊂ ``start`` through ``through``
+    into ``target``. All range over ``bits``.
+
+    The search is bidirectional and extends the smaller side: layers of states exactly i steps from the start
+    and exactly j from the target, until two layers meet. With ``small`` it prefers states with as few bits
+    set as possible, which have short descriptions; that takes time linear in the nodes of the layers.
     """
     m = relation.manager
     empty = dict.fromkeys(bits, False)
@@ -53,12 +55,14 @@ def shortest(
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """A fairness constraint on steps, or one for each assignment u to the bits ``params``: a run that visits
-    ``asking`` for ever (all over the bits of states and ``params``) visits ``released`` again and again, or
-    goes along ``steps``, a part of the relation that may range over ``params`` too.
+    """A fairness constraint on steps, or one for each assignment u to the bits ``params``.
 
-    Weak fairness of an action is (enabled, ¬enabled, its steps); where ``asking`` and ``released`` are not
-    complementary it is a pair of Streett.
+    A run that visits only ``asking`` from some point on (all over the bits of states and ``params``) visits
+    ``released`` infinitely often, or takes ``steps``, a part of the relation that may range over ``params``
+    too, infinitely often.
+
+    Weak fairness of an action is (enabled, ¬enabled, its steps); if ``asking`` and ``released`` are not
+    complementary, it is a Streett pair.
     """
 
     params: Bits
@@ -67,13 +71,16 @@ class Along:
     steps: Relation
 
     def met(self, states: Bdd) -> Bdd:
-        """The states of a set, per u, that release u or from which a step for u leads into the set."""
+        """Return the states of a set, per u, that release u or from which a step for u leads into the set."""
         return states & (self.released | self.steps.preimage(states))
 
 
 def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along] = ()) -> Bdd:
-    """⟦EG f⟧ = νZ. f ∧ pre(Z), and with fairness constraints F_k (Emerson and Lei 1986)
-    νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧). With constraints on steps E[f U C] for the `fair_core` C."""
+    """Return ⟦EG f⟧ = νZ. f ∧ pre(Z).
+
+    With fairness constraints F_k (Emerson and Lei 1986) it is νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧).
+    With constraints on steps it is E[f U C] for the `fair_core` C.
+    """
     if along:
         return relation.reaching(fair_core(relation, body, constraints, along), body)
     relation, current = relation.within(body), body
@@ -87,14 +94,15 @@ def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: S
 
 
 def fair_core(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along]) -> Bdd:
-    """A set C ⊆ f in which a fair run may begin and stay, and which each fair run through f enters for good
-    (Kesten, Pnueli and Raviv 1998): the greatest Z ⊆ f with
+    """Return a set C ⊆ f in which a fair run may start and stay, and which each fair run in f enters.
+
+    It is entered for good. C is the greatest Z ⊆ f with (Kesten, Pnueli and Raviv 1998)
 
         Z ⊆ pre(Z),    Z ⊆ ⟦E Z U (Z ∧ F_k)⟧,    Z ∧ asking_u ⊆ ⟦E Z U met_u(Z)⟧ for all u.
 
-    The states that a fair run visits for ever fulfil the three, so they are in Z. From any state of Z a run
-    through Z leads into a set of states that only lead to each other within Z, and a run that visits all of
-    such a set and its steps is fair.
+    The states that a fair run visits infinitely often satisfy all three, so they are in Z. From any state of
+    Z a run through Z leads into a terminal strongly connected component of Z, and a run that visits all
+    states and steps of such a component infinitely often is fair.
     """
     m, current, relation = relation.manager, body, relation.within(body)
     while True:

@@ -1,8 +1,8 @@
 """Binary decision diagrams: the one file that imports `dd`.
 
-`Manager` owns the variables and their order. It hides what differs between CUDD (`dd.cudd`) and the
-pure-Python backend (`dd.autoref`, used where the platform has no CUDD), and what `dd` does not
-have: exact counting, insertion of a variable at a level, and quantification by prebuilt cubes.
+`Manager` owns the variables and their order. It hides the differences between CUDD (`dd.cudd`) and the
+pure-Python backend (`dd.autoref`, for platforms without CUDD). It adds what `dd` lacks: exact counting,
+insertion of a variable at a level, and quantification by prebuilt cubes.
 """
 
 from __future__ import annotations
@@ -38,52 +38,88 @@ Backend: TypeAlias = Literal["cudd", "autoref"]
 Bits: TypeAlias = frozenset[str]
 
 
-_STACK_BYTES = 1 << 27  # bytes; Linux leaves so much room below the main thread's stack
-# Results that CUDD remembers, of 32 bytes each. It would let them be eight times as many, which is slower:
-# they no longer lie in the processor's caches. service_desk(4000) took 151 s then and takes 116 s; refunds(4)
-# over the theorem's domain, with diagrams of millions of nodes, 187 s and 125 s.
+_STACK_BYTES = 1 << 27  # bytes; Linux reserves this much below the main thread's stack
+# The maximum size of CUDD's computed table, in entries of 32 bytes. CUDD's default is eight times as large
+# and slower, because it exceeds the processor's caches: service_desk(4000) takes 116 s instead of 151 s,
+# refunds(4) over the theorem's domain, with diagrams of millions of nodes, 125 s instead of 187 s.
 _MAX_CACHED_RESULTS = 1 << 21
 _NODES_BEFORE_COLLECTING = (
     1 << 28
-)  # up to so many nodes CUDD rather lets its tables grow than collects dead nodes often
+)  # up to this number of nodes CUDD enlarges its tables instead of collecting dead nodes often
 
 
 def says_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception says that memory has run out, in Python or in CUDD. The operators of `dd` come to
-    a `SystemError` then, since they return nothing and raise nothing."""
+    """Return True if an exception reports that memory has run out, in Python or in CUDD.
+
+    The operators of `dd` return NULL without an exception then, which Python reports as `SystemError`.
+    """
     return isinstance(error, MemoryError | SystemError) or "run out of memory" in str(error)
 
 
 class Bdd(Protocol):
     """A node of a diagram: a Boolean function of the manager's variables.
 
-    ``low`` and ``high`` are the branches of the regular node: where the edge is ``negated`` the function's
-    own branches are their negations. A constant has no meaningful ``level``.
+    ``low`` and ``high`` are the branches of the regular node: if the edge is ``negated``, the function's own
+    branches are their negations. A constant has no meaningful ``level``.
     """
 
-    def __and__(self, other: Bdd, /) -> Bdd: ...
-    def __or__(self, other: Bdd, /) -> Bdd: ...
-    def __invert__(self) -> Bdd: ...
-    def __le__(self, other: Bdd, /) -> bool: ...
-    def equiv(self, other: Bdd, /) -> Bdd: ...
-    def __int__(self) -> int: ...
+    def __and__(self, other: Bdd, /) -> Bdd:
+        """Return the conjunction."""
+        ...
+
+    def __or__(self, other: Bdd, /) -> Bdd:
+        """Return the disjunction."""
+        ...
+
+    def __invert__(self) -> Bdd:
+        """Return the negation."""
+        ...
+
+    def __le__(self, other: Bdd, /) -> bool:
+        """Return True if this function implies the other."""
+        ...
+
+    def equiv(self, other: Bdd, /) -> Bdd:
+        """Return the equivalence."""
+        ...
+
+    def __int__(self) -> int:
+        """Return the number of the edge to the node."""
+        ...
 
     @property
-    def dag_size(self) -> int: ...
+    def dag_size(self) -> int:
+        """The number of nodes."""
+        ...
+
     @property
-    def support(self) -> set[str]: ...
+    def support(self) -> set[str]:
+        """The names of the variables on which the function depends."""
+        ...
+
     @property
-    def level(self) -> int: ...
+    def level(self) -> int:
+        """The level of the topmost variable."""
+        ...
+
     @property
-    def negated(self) -> bool: ...
+    def negated(self) -> bool:
+        """True if the edge to the node is complemented."""
+        ...
+
     @property
-    def low(self) -> Bdd: ...
+    def low(self) -> Bdd:
+        """The branch of the regular node where its variable is 0."""
+        ...
+
     @property
-    def high(self) -> Bdd: ...
+    def high(self) -> Bdd:
+        """The branch of the regular node where its variable is 1."""
+        ...
 
 
 class _Prebuilt:
-    """A cube that was built before, given to `dd` in place of the names of its variables."""
+    """A cube that was built before, passed to `dd` instead of the names of its variables."""
 
     __slots__ = ("function",)
 
@@ -92,24 +128,28 @@ class _Prebuilt:
 
 
 class _Searches:
-    """Keeps managers that Python's search for cycles has found until the search is over, or the process is.
+    """A holder that keeps managers alive while the garbage collector runs, and at the end of the process.
 
-    A search takes the objects of a cycle apart in any order. A manager whose turn came before that of its
-    diagrams would say so on stderr (`Still 6 nodes referenced upon shutdown`) and lose its memory for good.
+    The collector clears the objects of a cycle in any order. A manager that is cleared before its diagrams
+    would print `Still 6 nodes referenced upon shutdown` on stderr and leak its memory.
     """
 
     def __init__(self) -> None:
         self._running = False
         self._kept: list[object] = []
-        self._ending = sys.is_finalizing  # at the end of the process this module's names are gone
+        self._ending = sys.is_finalizing  # this module's names are deleted at the process's end
 
     def __call__(self, phase: str, _: object) -> None:
+        """Note the start of a collection, and release the managers at its end."""
         self._running = phase == "start"
         if not self._running:
             self._kept.clear()
 
     def keep(self, manager: object) -> None:
-        """To be called by a finalizer: where no search runs, nothing refers to a diagram any more either."""
+        """Keep a manager that is being finalized, if a collection is running or the process is ending.
+
+        A finalizer calls it. At any other time no reference to a diagram is left either.
+        """
         if self._running or self._ending():
             self._kept.append(manager)
 
@@ -119,29 +159,33 @@ gc.callbacks.append(_searches)
 
 
 def _cudd() -> Any:
-    """A manager of CUDD that takes `_Prebuilt` cubes. `dd` makes the cube of an `and_exists` and of a
-    cofactor anew at each call, in time linear in the number of all variables: at 20,000 of them it takes
-    0.4 ms, and the operation itself often less than a microsecond."""
+    """Return a manager of CUDD that accepts `_Prebuilt` cubes.
+
+    `dd` rebuilds the cube of an `and_exists` and of a cofactor at each call, in time linear in the number of
+    all variables. At 20,000 of them it takes 0.4 ms, and the operation itself often less than a microsecond.
+    """
 
     class Cudd(dd.cudd.BDD):  # type: ignore[misc]  # `dd` has no types
         def cube(self, dvars: Collection[Any]) -> Any:
+            """Return the prebuilt cube, or build one."""
             first = next(iter(dvars), None)
             return first.function if isinstance(first, _Prebuilt) else super().cube(dvars)
 
         def __del__(self, keep: Callable[[object], None] = _searches.keep) -> None:
+            """Delay the deallocation until the diagrams are gone."""
             keep(self)
 
     return Cudd()
 
 
 def _autoref() -> Any:
-    """A manager in Python, which has nothing to free: where it goes before its diagrams, nothing is wrong."""
+    """Return a manager in Python, which has nothing to free and may be cleared before its diagrams."""
 
     plain: Any = dd.bdd.BDD  # `dd` has no usable types
 
     class Plain(plain):  # type: ignore[misc]
         def __del__(self) -> None:
-            """Without looking for diagrams that are left."""
+            """Do not check for remaining diagrams."""
 
     manager: Any = dd.autoref.BDD()
     manager._bdd = Plain()
@@ -150,7 +194,7 @@ def _autoref() -> Any:
 
 
 class Manager:
-    """One BDD manager. Variables are named; ``backend=None`` takes CUDD where there is one."""
+    """A BDD manager with named variables; ``backend=None`` selects CUDD if it is available."""
 
     def __init__(self, backend: Backend | None = None) -> None:
         if backend is None:
@@ -163,19 +207,19 @@ class Manager:
             raise ImportError("dd was installed without CUDD; use the backend `autoref`")
         self.backend: Backend = backend
         self._bdd = _cudd() if backend == "cudd" else _autoref()
-        # The order of `encode.variable_order` beats sifting: refunds, b = 3 over 7 values, took 11 s without
-        # and 30 s with it, desks of 16 4 s and 20 s.
+        # The order of `encode.variable_order` is better than sifting: refunds, b = 3 over 7 values, take 11 s
+        # without sifting and 30 s with it, desks of 16 take 4 s and 20 s.
         self._bdd.configure(reordering=False)
         if backend == "cudd":
             self._bdd.configure(loose_up_to=_NODES_BEFORE_COLLECTING, max_cache_hard=_MAX_CACHED_RESULTS)
         self._cubes: dict[Bits, Bdd] = {}
         self._points: dict[frozenset[tuple[str, bool]], Bdd] = {}
         self.arrangements = 0
-        """How often variables have changed their levels."""
+        """The number of changes of the variable order."""
         self.true: Bdd = self._bdd.true
         self.false: Bdd = self._bdd.false
 
-    # variables and their order
+    # Variables and their order.
 
     def declare_bottom(self, names: Iterable[str]) -> None:
         """Append variables below all others, in this order."""
@@ -188,11 +232,11 @@ class Manager:
             self._insert(name, level)
 
     def declare_below(self, name: str, neighbour: str) -> None:
-        """Insert a variable right below ``neighbour``."""
+        """Insert a variable directly below ``neighbour``."""
         self._insert(name, self.level(neighbour) + 1)
 
     def declare_above(self, name: str, neighbour: str) -> None:
-        """Insert a variable right above ``neighbour``."""
+        """Insert a variable directly above ``neighbour``."""
         self._insert(name, self.level(neighbour))
 
     def _insert(self, name: str, level: int) -> None:
@@ -206,29 +250,31 @@ class Manager:
         dd.autoref.reorder(self._bdd, {variable: at for at, variable in enumerate(order)})
 
     def rearrange(self, order: Sequence[str]) -> None:
-        """Put the variables into another order; ``order`` has all of them."""
+        """Change the variable order to ``order``, which has all variables."""
         self.arrangements += 1
         engine: Any = dd.cudd if self.backend == "cudd" else dd.autoref
         engine.reorder(self._bdd, {name: level for level, name in enumerate(order)})
         self._bdd.configure(reordering=False)
 
     def has(self, name: str) -> bool:
+        """Return True if the variable is declared."""
         return name in self._bdd.vars
 
-    # construction
+    # Construction.
 
     def var(self, name: str) -> Bdd:
+        """Return the function of a variable."""
         function: Bdd = self._bdd.var(name)
         return function
 
     def variable_at(self, level: int) -> Bdd:
-        """The variable at a level of the order."""
+        """Return the variable at a level of the order."""
         return self.var(self._bdd.var_at_level(level))
 
     def cube(self, assignment: Mapping[str, bool]) -> Bdd:
-        """⋀ of the variables and negated variables of ``assignment``.
+        """Return ⋀ of the variables and negated variables of ``assignment``.
 
-        `dd`'s own ``cube`` takes time in the number of all variables, not of those in the cube.
+        The time is linear in the cube; `dd`'s own ``cube`` takes time linear in the number of all variables.
         """
         function = self.true
         for name in sorted(assignment, key=self.level, reverse=True):
@@ -236,14 +282,14 @@ class Manager:
         return function
 
     def point(self, assignment: Mapping[str, bool]) -> Bdd:
-        """`cube`, kept for the next time."""
+        """Return the `cube`, cached."""
         key = frozenset(assignment.items())
         if key not in self._points:
             self._points[key] = self.cube(assignment)
         return self._points[key]
 
     def conj(self, functions: Iterable[Bdd]) -> Bdd:
-        """⋀ of the functions, as a balanced tree, stopping at false."""
+        """Return ⋀ of the functions, computed as a balanced tree; stop at false."""
         level = list(functions)
         while len(level) > 1:
             level = [a & b for a, b in _pairs(level, self.true)]
@@ -252,50 +298,51 @@ class Manager:
         return level[0] if level else self.true
 
     def disj(self, functions: Iterable[Bdd]) -> Bdd:
-        """⋁ of the functions, as a balanced tree."""
+        """Return ⋁ of the functions, computed as a balanced tree."""
         level = list(functions)
         while len(level) > 1:
             level = [a | b for a, b in _pairs(level, self.false)]
         return level[0] if level else self.false
 
     def ite(self, condition: Bdd, then: Bdd, otherwise: Bdd) -> Bdd:
+        """Return ``then`` where the condition is true, and ``otherwise`` elsewhere."""
         function: Bdd = self._bdd.ite(condition, then, otherwise)
         return function
 
     def implies(self, left: Bdd, right: Bdd) -> bool:
-        """Whether right is true wherever left is, found out without building anything."""
+        """Return True if left implies right, without building a diagram."""
         return left <= right
 
     def at_least(self, number: int, functions: Iterable[Bdd]) -> Bdd:
-        """At least ``number`` of the functions hold."""
+        """Return the function "at least ``number`` of the functions are true"."""
         possible = [function for function in functions if function != self.false]
         return self.false if number > len(possible) else self.thresholds(number, possible)[-1]
 
     def thresholds(self, number: int, functions: Iterable[Bdd]) -> Sequence[Bdd]:
-        """At position k, for k up to ``number``: at least k of the functions hold.
+        """Return, at position k for k up to ``number``, "at least k of the functions are true".
 
-        Symmetric functions: the table over "how many so far" has n·k entries for n functions and a number
-        k, and a diagram no more levels than that per function.
+        These are symmetric functions: for n functions and a number k the table of partial counts has n·k
+        entries, and a diagram has at most that many levels per function.
         """
-        reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k of those seen
+        reached = [self.true, *[self.false] * max(number, 0)]  # reached[k]: at least k so far
         for function in functions:
             for k in range(len(reached) - 1, 0, -1):
                 reached[k] = self.ite(function, reached[k - 1], reached[k])
         return reached
 
-    # quantification and substitution
+    # Quantification and substitution.
 
     def exist(self, bits: Bits, function: Bdd) -> Bdd:
-        """∃ bits. function"""
+        """Return ∃ bits. function."""
         if not bits or function in (self.true, self.false):
             return function
         result: Bdd = self._bdd.apply("\\E", self._cube_of(bits), function)
         return result
 
     def and_exist(self, bits: Bits, left: Bdd, right: Bdd) -> Bdd:
-        """∃ bits. left ∧ right, without building the conjunction where the backend can.
+        """Return ∃ bits. left ∧ right, without building the conjunction if the backend supports that.
 
-        Where the conjunction is small, ``exist(bits, left & right)`` is several times faster.
+        If the conjunction is small, ``exist(bits, left & right)`` is several times faster.
         """
         if not bits:
             return left & right
@@ -307,14 +354,14 @@ class Manager:
         return self.exist(bits, left & right)
 
     def substitute(self, function: Bdd, values: Mapping[str, Bdd]) -> Bdd:
-        """function with every variable of ``values`` replaced by its function, simultaneously."""
+        """Return the function with every variable of ``values`` replaced by its function, simultaneously."""
         if not values:
             return function
         result: Bdd = self._bdd.let(dict(values), function)
         return result
 
     def cofactor(self, function: Bdd, values: Mapping[str, bool]) -> Bdd:
-        """function with some variables fixed."""
+        """Return the function with some variables fixed."""
         if not values or function in (self.true, self.false):
             return function
         if self.backend == "cudd":
@@ -329,12 +376,13 @@ class Manager:
             cube = self._cubes[bits] = self.cube(dict.fromkeys(bits, True))
         return cube
 
-    # looking into a function
+    # Inspection of a function.
 
     def pick(self, function: Bdd, bits: Iterable[str]) -> dict[str, bool]:
-        """The satisfying assignment to ``bits``, a superset of the support, that has 1 as early as
-        possible in the order of the variables, and 0 where the choice does not matter. Raises
-        `ValueError` for false.
+        """Return the lexicographically greatest satisfying assignment to ``bits``, in the variable order.
+
+        ``bits`` is a superset of the support. Variables that do not matter are 0. Raises `ValueError` for
+        false.
         """
         if function == self.false:
             raise ValueError("the empty set has no member")
@@ -347,11 +395,14 @@ class Manager:
         return assignment
 
     def nearest(self, function: Bdd, assignment: Mapping[str, bool]) -> dict[str, bool]:
-        """A satisfying assignment that differs from the given one, to a superset of the support, in as few
-        bits as any. Raises `ValueError` for false. Linear in the nodes of the function."""
+        """Return a satisfying assignment with the least Hamming distance to the given one.
+
+        The given assignment is to a superset of the support. The time is linear in the nodes of the function.
+        Raises `ValueError` for false.
+        """
         if function == self.false:
             raise ValueError("the empty set has no member")
-        least: dict[Bdd, float] = {self.true: 0, self.false: math.inf}  # bits that differ, from a node on
+        least: dict[Bdd, float] = {self.true: 0, self.false: math.inf}  # differing bits below a node
         todo = [function]
         while todo:
             node = todo[-1]
@@ -372,12 +423,14 @@ class Manager:
         return found
 
     def depth(self, function: Bdd) -> int:
-        """The level of the topmost variable of a function; that of a constant is below all."""
+        """Return the level of the topmost variable of a function; that of a constant is below all."""
         return self.variables if function in (self.true, self.false) else function.level
 
     def path(self, function: Bdd) -> dict[str, bool]:
-        """A partial assignment under which the function is true: one path to the leaf. Raises
-        `ValueError` for false."""
+        """Return a partial assignment that makes the function true: one path to the leaf.
+
+        Raises `ValueError` for false.
+        """
         if function == self.false:
             raise ValueError("the empty set has no member")
         assignment: dict[str, bool] = {}
@@ -388,8 +441,10 @@ class Manager:
         return assignment
 
     def support(self, function: Bdd) -> Bits:
-        """The variables that a function depends on: one step for each of its nodes. `dd`'s own takes time in
-        the number of all variables."""
+        """Return the variables that a function depends on, in one step per node.
+
+        `dd`'s own takes time linear in the number of all variables.
+        """
         seen, levels, todo = set[Bdd](), set[int](), [function]
         while todo:
             node = todo.pop()
@@ -401,22 +456,23 @@ class Manager:
         return frozenset(map(self._bdd.var_at_level, levels))
 
     def descend(self, function: Bdd, assignment: Mapping[str, bool]) -> Bdd:
-        """What is left of a function where variables have these values that stand above all its others: one
-        step for each of them."""
+        """Return the cofactor by variables above all others of the function, in one step for each of them."""
         while function not in (self.true, self.false) and (name := self._top(function)) in assignment:
             function = self.branches(function)[assignment[name]]
         return function
 
     def satisfies(self, function: Bdd, assignment: Mapping[str, bool]) -> bool:
-        """The value of the function where ``assignment`` covers its support: one walk to the leaf."""
+        """Return the function's value under an assignment that covers its support, in one walk down."""
         while function not in (self.true, self.false):
             low, high = self.branches(function)
             function = high if assignment[self._top(function)] else low
         return function == self.true
 
     def cases(self, function: Bdd, bits: Sequence[str]) -> Iterator[tuple[dict[str, bool], Bdd]]:
-        """The assignments to ``bits`` under which the function is not false, each with what is
-        left of the function, in the order of ``bits``. No other assignment is looked at."""
+        """Yield the assignments to ``bits`` under which the function is not false, each with the cofactor.
+
+        They come in the lexicographic order of ``bits``. No other assignment is enumerated.
+        """
         if function == self.false:
             return
         if not bits:
@@ -424,7 +480,7 @@ class Manager:
             return
         first, rest = bits[0], bits[1:]
         level, top = self.level(first), self.depth(function)
-        if level < top:  # the function does not depend on it
+        if level < top:  # the function does not depend on the bit
             halves = (function, function)
         elif level == top:
             halves = self.branches(function)
@@ -435,9 +491,11 @@ class Manager:
                 yield {first: value, **assignment}, leaf
 
     def sets(self, function: Bdd) -> Iterator[tuple[str, ...]]:
-        """For each path of a function to true the variables that are 1 on it, first those with 1 as early as
-        possible. Where every such path passes all of some variables these are the models over them: it takes
-        a step per node of a path to find them, and nothing is built."""
+        """Yield, for each path of a function to true, the variables that are 1 on it, in descending order.
+
+        If every such path tests all of some variables, these are the models over them. Each takes one step
+        per node of its path, and no diagram is built.
+        """
         todo: list[tuple[Bdd, tuple[str, ...]]] = [(function, ())]
         while todo:
             node, on = todo.pop()
@@ -453,13 +511,16 @@ class Manager:
                 yield on
 
     def count(self, function: Bdd, bits: Bits) -> int:
-        """How many assignments to ``bits``, a superset of the support, satisfy it, exactly (`counting`)."""
+        """Return the exact number of satisfying assignments to ``bits``, a superset of the support.
+
+        See `counting`.
+        """
         ranks = {level: rank for rank, level in enumerate(sorted(map(self.level, bits)))}
         return models(function, self.true, ranks, self.node)
 
     @staticmethod
     def branches(function: Bdd) -> tuple[Bdd, Bdd]:
-        """What is left of a function, no constant, where its topmost variable is 0, and where it is 1."""
+        """Return the cofactors of a function, not a constant, with its topmost variable 0, and with it 1."""
         low, high = function.low, function.high
         return (~low, ~high) if function.negated else (low, high)
 
@@ -468,37 +529,42 @@ class Manager:
         return name
 
     def level(self, name: str) -> int:
-        """The place of a variable in the order, from 0 at the top."""
+        """Return the position of a variable in the order, from 0 at the top."""
         level: int = self._bdd.level_of_var(name)
         return level
 
     @cached_property
     def node(self) -> Callable[[int], int]:
-        """The number of the edge to a node that is not negated, given that of either of the two: of CUDD an
-        address, whose last bit says whether the edge is negated."""
+        """The function from the number of an edge to that of the regular edge to the same node.
+
+        In CUDD an edge is an address whose last bit is set if it is complemented.
+        """
         return abs if self.backend == "autoref" else (~1).__and__
 
     @property
     def variables(self) -> int:
-        """How many variables are declared."""
+        """The number of declared variables."""
         return len(self._bdd.vars)
 
     @property
     def nodes(self) -> int:
-        """How many nodes the manager holds now. CUDD keeps that number; `len` of its manager looks at every
-        node instead."""
+        """The number of nodes in the manager.
+
+        CUDD maintains that number, whereas `len` of its manager traverses all nodes.
+        """
         return len(self._bdd) if self.backend == "autoref" else self._counted("n_nodes")
 
     @property
     def steps(self) -> int | None:
-        """How many steps the operations on diagrams took so far: each looks up once whether its answer is
-        known. A measure of work that no clock and no other process has a part in; None where the backend does
-        not count."""
+        """The number of steps of all operations on diagrams, one for each look-up in the computed table.
+
+        It measures work independently of clocks and other processes. None if the backend does not count.
+        """
         return None if self.backend == "autoref" else self._counted("cache_lookups")
 
     def _counted(self, name: str) -> int:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `dd` warns that other figures have changed their meaning
+            warnings.simplefilter("ignore")  # `dd` warns that the meaning of other figures has changed
             return int(self._bdd.statistics()[name])
 
 
@@ -509,11 +575,12 @@ def _pairs(items: list[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
 
 @contextmanager
 def deep_stack() -> Iterator[None]:
-    """Stack enough for diagrams with hundreds of thousands of variables; also a decorator of functions.
+    """Enlarge the stack for diagrams with hundreds of thousands of variables; also a decorator of functions.
 
-    CUDD recurses once per variable on a path, and on the usual 8 MiB of stack it ends the process at some
-    50,000 variables. The stack of the main thread grows up to the soft limit of the moment (other threads
-    have stacks of a fixed size), so the limit is raised while diagrams are worked on and then restored.
+    CUDD recurses once per variable on a path; with the usual stack of 8 MiB it crashes the process at some
+    50,000 variables. The stack of the main thread grows up to the current soft limit (other threads have
+    stacks of a fixed size). So the limit is raised for the duration of the work on diagrams and then
+    restored.
     """
     if resource is None:
         yield
@@ -532,14 +599,14 @@ def deep_stack() -> Iterator[None]:
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """What work on large diagrams needs; also a decorator of functions."""
+    """Prepare the process for work on large diagrams; also a decorator of functions."""
     with deep_stack(), seldom_collecting():
         yield
 
 
 @contextmanager
 def deep(frames: int) -> Iterator[None]:
-    """Python's recursion limit raised to at least this many frames, and restored at the end."""
+    """Raise Python's recursion limit to at least this many frames, and restore it at the end."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, frames))
     try:

@@ -10,8 +10,8 @@ from stead_sym.engines.symbolic.bdd.saturation import Relations, Saturation
 from stead_sym.support.progress import Pulse
 
 _CHEAP_STEP = 1 << 22
-"""Nodes of what is new times nodes of the relation, up to which a step is faster than saturation."""
-_NARROW = 256  # nodes per bit that two parts may have in the product to be joined
+"""The maximum of (nodes of the frontier) × (nodes of the relation) at which a step beats saturation."""
+_NARROW = 256  # the maximum product of two parts' nodes per bit at which they are joined
 
 
 class Relation:
@@ -28,11 +28,15 @@ class Relation:
         report: Pulse,
         chosen: Bits = frozenset(),
     ) -> None:
-        """``moving``: the pairs (b, b'), each b' right below its b. ``chosen``: bits over which the parts may
-        range besides, and no set of states: D → D' where some of their values have it so."""
+        """Create the relation.
+
+        ``moving`` are the pairs (b, b'), each b' directly below its b. ``chosen`` are additional bits over
+        which the parts, but no set of states, may range; they are existentially quantified: D → D' if some of
+        their values allow it.
+        """
         self.manager = manager
         self.parts: Relations = tuple(parts)
-        """As they were given; `_joined` are those that the fixpoints work with."""
+        """The parts as given; the fixpoints use those of `_joined`."""
         self.moving = tuple(moving)
         self._report = report
         self.chosen = chosen
@@ -50,10 +54,12 @@ class Relation:
 
     @cached_property
     def _joined(self) -> Relations:
-        """The same relation in fewer parts: two are joined where both are narrow. A level of the union has at
-        most as many nodes as pairs of one in each; where parts count records these are so many that the union
-        explodes, and the parts of records that have little to do with one another share most of their
-        frame conditions."""
+        """The same relation in fewer parts: two are joined if both are narrow.
+
+        A level of the union has at most as many nodes as there are pairs of a node in each. For parts that
+        count records these are so many that the union explodes. The parts of loosely related records share
+        most of their frame conditions.
+        """
         levels, joined = 1 + 2 * len(self.moving), list[Bdd]()
         for part in sorted(self.parts, key=lambda part: part.dag_size):
             for k, other in enumerate(joined):
@@ -65,36 +71,39 @@ class Relation:
         return tuple(joined)
 
     def image(self, states: Bdd) -> Bdd:
-        """post(S) = { D' : D → D' for some D ∈ S }"""
+        """Return post(S) = { D' : D → D' for some D ∈ S }."""
         m = self.manager
         after = m.disj(m.and_exist(self._before, states, part) for part in self._joined)
         return m.substitute(after, self._unprime)
 
     def _after(self, states: Bdd, part: Bdd) -> Bdd:
-        """The image by one relation over the bits and their copies."""
+        """Return the image by one relation over the bits and their copies."""
         return self.manager.substitute(self.manager.and_exist(self._before, states, part), self._unprime)
 
     def preimage(self, target: Bdd) -> Bdd:
-        """pre(X) = { D : D → D' for some D' ∈ X }"""
+        """Return pre(X) = { D : D → D' for some D' ∈ X }."""
         m = self.manager
         after = m.substitute(target, self._prime)
         return m.disj(m.and_exist(self._behind, part, after) for part in self._joined)
 
     def reachable(self, states: Bdd, new: Bdd, is_wrong: Callable[[Bdd], bool] = lambda _: False) -> Bdd:
-        """μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S. Once steps have led to states of which some are
-        wrong, a part may do: where a claim is broken nothing more is asked."""
+        """Return μZ. S ∨ post(Z), where post(S ∖ ``new``) ⊆ S.
+
+        Once steps have led to wrong states, a part of it may be returned: after a violated claim no more is
+        needed.
+        """
         found, complete = self._breadth_first(states, new, self.image, is_wrong)
         return found if complete else self._forward.closure(found)
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
-        """μZ. X ∨ (S ∧ pre(Z)): where a run through S leads to X."""
+        """Return μZ. X ∨ (S ∧ pre(Z)), the states from which a run through S leads to X."""
         if through <= target:
             return target
         found, complete = self._breadth_first(target, target, lambda states: through & self.preimage(states))
         return found if complete else self._backward.closure(found, through)
 
     def within(self, states: Bdd) -> Relation:
-        """The steps from these states."""
+        """Return the relation restricted to steps from these states."""
         parts = (part & states for part in self._joined)
         return Relation(self.manager, parts, self.moving, self._report, self.chosen)
 
@@ -117,13 +126,15 @@ class Relation:
         step: Callable[[Bdd], Bdd],
         is_wrong: Callable[[Bdd], bool] = lambda _: False,
     ) -> tuple[Bdd, bool]:
-        """μZ. S ∨ step(Z), where step(S ∖ ``new``) ⊆ S, or a part of it with states of which some are wrong,
-        and True; or S and False as soon as the steps are no longer cheap.
+        """Return μZ. S ∨ step(Z) and True, or S and False as soon as the steps are no longer cheap.
+
+        step(S ∖ ``new``) ⊆ S. Once wrong states are reached, a part of the fixpoint with some of them is
+        returned.
 
         Small steps are faster than saturation, which runs in Python and not in the library of the diagrams.
-        But the states that are a few steps away have far larger diagrams than all those that are reached,
-        where records advance independently of one another: nothing is saturated from there. A step from one
-        state takes no more than there are nodes in the relation.
+        But if records advance independently of one another, the states that are a few steps away have far
+        larger diagrams than all reachable ones; so saturation does not start from there. A step from one
+        state takes no more time than there are nodes in the relation.
         """
         reached, layer = states, new
         while layer.dag_size * self._size <= _CHEAP_STEP or layer.dag_size <= len(self.moving) + 1:
@@ -138,7 +149,7 @@ class Relation:
         return sum(part.dag_size for part in self._joined)
 
     def count(self, states: Bdd) -> int:
-        """|{ (D, D') : D ∈ states, D → D' }|, each pair once however many parts make it."""
+        """Return |{ (D, D') : D ∈ states, D → D' }|; a pair in several parts is counted once."""
         m, total = self.manager, 0
         made = [m.and_exist(self.chosen, states, part) for part in self.parts]
         for k, new in enumerate(made):

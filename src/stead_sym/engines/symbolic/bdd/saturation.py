@@ -1,16 +1,16 @@
-"""Least fixpoints by saturation: what can be reached through some relations, level by level.
+"""Least fixpoints by saturation: the states reachable through some relations, level by level.
 
-A relation ranges over bits b and their successor's copies b', each right below its b. Split a set S and
-the relations Ti at the topmost bit: Ti[00] and Ti[11] keep the bit, Ti[01] and Ti[10] change it. What
-lies below is saturated under the former before the latter are applied, again and again until nothing
-is new; every intermediate result is kept. Records that advance independently of one another are thus
-each run to the end once, not interleaved, and the work follows the sizes of the diagrams.
+A relation ranges over bits b and their successor's copies b', each directly below its b. Split a set S and
+the relations Ti at the topmost bit: Ti[00] and Ti[11] keep the bit, Ti[01] and Ti[10] change it. The sets
+below are saturated under the former before the latter are applied, repeatedly until a fixpoint; every
+intermediate result is cached. Records that advance independently of one another are thus each run to the end
+once, not interleaved, and the work follows the sizes of the diagrams.
 
-A fixpoint may be asked for within some states: these are split along with the set, and no result leaves them
-(constrained saturation; Zhao and Ciardo, ATVA 2009). The relations stay as they are, so that what they are
-split into serves every fixpoint.
+A fixpoint may be restricted to some states: these are split along with the set, and no result leaves them
+(constrained saturation; Zhao and Ciardo, ATVA 2009). The relations are not restricted, so their decomposition
+is shared by all fixpoints.
 
-After the operator REACH for disjunctive partitions (van Dijk, Meijer and van de Pol, Multi-core
+The algorithm is the operator REACH for disjunctive partitions (van Dijk, Meijer and van de Pol, Multi-core
 on-the-fly saturation, TACAS 2019); saturation is by Ciardo, Lüttgen and Siminiceanu (TACAS 2001).
 """
 
@@ -25,13 +25,12 @@ from stead_sym.support.progress import Pulse
 
 Relations: TypeAlias = "tuple[Bdd, ...]"
 
-_RESULTS_PER_REPORT = 1 << 12  # results between two reports
+_RESULTS_PER_REPORT = 1 << 12  # the number of results between two reports
 _BOTTOM_LEVEL = sys.maxsize  # the level of the constants
 
 
 class _Several:
-    """Some relations, none of them empty, of which one object stands for each set. ``level``: the topmost bit
-    of any."""
+    """A set of nonempty relations, with one object for each set; ``level`` is their topmost bit."""
 
     __slots__ = ("level", "number", "relations")
 
@@ -42,14 +41,14 @@ class _Several:
 
 
 _Apart: TypeAlias = "tuple[_Several | None, Relations, Relations, _Several | None]"
-"""What is left of relations at a level where its bit stays 0, is set, is cleared, stays 1."""
+"""The cofactors of relations at a level: the bit stays 0, is set, is cleared, stays 1."""
 
 
 class Saturation:
-    """The fixpoints of some relations, which are taken apart once, however many sets they meet.
+    """The fixpoints of some relations, whose decomposition is shared by all of them.
 
-    Memories are by node numbers, which `dd` gives out anew when a node is no longer used; so an entry
-    keeps its set and its relations alive.
+    Caches are indexed by node numbers, which `dd` reuses when a node is freed; so an entry keeps its set and
+    its relations alive.
     """
 
     def __init__(
@@ -62,9 +61,12 @@ class Saturation:
         backward: bool = False,
         report: Pulse | None = None,
     ) -> None:
-        """``moving``: the pairs (b, b'). The relations range over these, over bits that keep their values,
-        and over the bits ``chosen``, which are quantified. ``backward``: predecessors instead of
-        successors. Raises `ValueError` where a b' is not right below its b."""
+        """Prepare the relations.
+
+        ``moving`` are the pairs (b, b'). The relations range over these, over bits that keep their values,
+        and over the bits ``chosen``, which are existentially quantified. ``backward``: predecessors instead
+        of successors. Raises `ValueError` if some b' is not directly below its b.
+        """
         self.manager = manager
         self.backward = backward
         self.report = report or Pulse()
@@ -73,7 +75,7 @@ class Saturation:
         self._arrange()
 
     def _arrange(self) -> None:
-        """Take the relations as they are by the present levels of the variables."""
+        """Prepare the relations for the current variable order."""
         (relations, moving, chosen), level = self._of, self.manager.level
         self._arrangement = self.manager.arrangements
         self._above = {level(copy): level(b) for b, copy in moving}
@@ -91,8 +93,11 @@ class Saturation:
         self._relations = self._several(relations)
 
     def closure(self, states: Bdd, within: Bdd | None = None) -> Bdd:
-        """μZ. S ∨ (W ∧ ⋁ post_i(Z)), or backward μZ. S ∨ (W ∧ ⋁ pre_i(Z)). The sets ``states`` and ``within``
-        range over the bits b of ``moving`` and over others, but none that is chosen."""
+        """Return μZ. S ∨ (W ∧ ⋁ post_i(Z)), or backward μZ. S ∨ (W ∧ ⋁ pre_i(Z)).
+
+        S = ``states`` and W = ``within`` range over the bits b of ``moving`` and over others, except the
+        chosen ones.
+        """
         if self._arrangement != self.manager.arrangements:
             self._arrange()
         with deep(8 * self.manager.variables + 1000):
@@ -121,7 +126,7 @@ class Saturation:
             for relation in up:
                 high = high | self._image(low, relation, in1)
             high = self._closure(high, within1, in1)
-            if not down:  # nothing leads back
+            if not down:  # no relation leads back
                 break
             for relation in down:
                 low = low | self._image(high, relation, in0)
@@ -132,7 +137,7 @@ class Saturation:
         return result
 
     def _image(self, states: Bdd, relation: Bdd, within: Bdd) -> Bdd:
-        """The successors of ``states``, or predecessors, that are ``within``."""
+        """Return the successors of ``states``, or predecessors, that are ``within``."""
         false = self._false
         if states == false or relation == false or within == false:
             return false
@@ -159,10 +164,10 @@ class Saturation:
         self._images[key] = (states, within, result)
         return result
 
-    # relations
+    # Relations.
 
     def _several(self, relations: Iterable[Bdd]) -> _Several | None:
-        """The relations that are not empty, each once; None where there is none."""
+        """Return the nonempty relations without repetition; None if there is none."""
         distinct = self._distinct(relations)
         numbers = tuple(map(int, distinct))
         if distinct and numbers not in self._known:
@@ -180,8 +185,10 @@ class Saturation:
         return self._apart[key]
 
     def _distinct(self, relations: Iterable[Bdd]) -> Relations:
-        """The relations that are not empty, each once, in an order of their own; instead of one that begins
-        with a choice what is left of it either way."""
+        """Return the nonempty relations without repetition, in ascending order of their numbers.
+
+        A relation whose topmost variable is a chosen bit is replaced by its two branches.
+        """
         numbered, todo = dict[int, Bdd](), [relation for relation in relations if relation != self._false]
         for relation in todo:
             if relation != self._true and relation.level in self._chosen:
@@ -191,7 +198,7 @@ class Saturation:
         return tuple(numbered[number] for number in sorted(numbered))
 
     def _quarters(self, relation: Bdd, level: int) -> tuple[Bdd, Bdd, Bdd, Bdd]:
-        """T[00], T[01], T[10], T[11]: the bit of the argument first, then that of the result."""
+        """Return T[00], T[01], T[10], T[11]: the bit of the argument first, then that of the result."""
         key = (int(relation), level)
         known = self._quartered.get(key)
         if known is not None:
@@ -206,17 +213,17 @@ class Saturation:
         self._quartered[key] = (relation, quarters)
         return quarters
 
-    # diagrams
+    # Diagrams.
 
     def _top(self, function: Bdd) -> int:
-        """The level of the topmost variable, that of b for a copy b'."""
+        """Return the level of the topmost variable, that of b for a copy b'."""
         if function == self._true or function == self._false:
             return _BOTTOM_LEVEL
         level = function.level
         return self._above.get(level, level)
 
     def _split(self, function: Bdd, level: int) -> tuple[Bdd, Bdd]:
-        """What is left of a function where the variable at the level is 0, and where it is 1."""
+        """Return the cofactors of a function with the variable at the level 0, and with it 1."""
         if function == self._true or function == self._false or function.level != level:
             return function, function
         return self.manager.branches(function)

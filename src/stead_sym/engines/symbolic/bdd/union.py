@@ -1,14 +1,14 @@
-"""The union of many functions, each about a few variables, in which all other variables are idle.
+"""The union of many functions, each over a few variables, with all other variables idle.
 
-Each function is about some of the variables only, such as the transition relation of one action. In the union
-each is to require that every variable that it is not about is *idle*: a bit of the successor is that of the
-state, a bit of a one-hot vector is not set.
+Each function concerns only some of the variables, such as the transition relation of one action. In the union
+it must also require that every other variable is *idle*: a bit of the successor equals that of the state, a
+bit of a one-hot vector is not set.
 
-One decision: the functions are sorted by the place of their variables in the order and joined in pairs, as a
-balanced tree. When two parts are joined, each gets the idleness condition for the variables that only the
-other is about. Neighbours are about neighbouring variables, so that these conditions are short until near the
+One decision: the functions are sorted by the positions of their variables in the order and joined in pairs,
+as a balanced tree. When two parts are joined, each gets the idleness condition for the variables that only
+the other concerns. Neighbours concern neighbouring variables, so these conditions are short until near the
 root, and take O(n log n) steps for n variables together. Each part carries the condition that its own
-variables are idle, which is the condition that the other part needs if the two are about different variables.
+variables are idle; the other part needs this condition if the two concern different variables.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 
 
 def union(manager: Manager, functions: Iterable[tuple[Bdd, Bits]], idle: Mapping[str, Bdd]) -> Bdd:
-    """⋁ over the functions (f, B) of f ∧ ⋀_{b ∉ B} idle_b, for the variables b of ``idle``; it has all B."""
+    """Return ⋁ over the functions (f, B) of f ∧ ⋀_{b ∉ B} idle_b, for the variables b of ``idle``.
+
+    ``idle`` has all variables of every B.
+    """
     place = {name: manager.level(name) for name in idle}
 
     def still(names: Set[str]) -> Bdd:
-        """All of these are idle."""
+        """Return the condition that all of these are idle."""
         result = manager.true
         for name in sorted(names, key=place.__getitem__, reverse=True):
             result = idle[name] & result

@@ -1,1 +1,1 @@
-"""Specifications over the reachable states, and the runs behind their verdicts."""
+"""Check specifications over the reachable states, and extract the runs behind their verdicts."""

@@ -1,10 +1,9 @@
-"""Fairness of actions as sets: where a call may happen, where it is released from its constraint, along which
-steps it is taken.
+"""Fairness of actions as sets: the enabling states, the releasing states, and the steps of an action.
 
 One decision: a line about a tool is one constraint over the tool's selectors, not one per tuple of arguments,
 so that a fixpoint serves all of them. A living value keeps its name from step to step, also with
-representatives, and a name goes to another value only through a state in which it is not active; so a
-constraint per name is met on a run just where the constraints per value are (docs/theory.md).
+representatives, and a name is reassigned only through a state in which it is not active. So a run meets a
+constraint per name iff it meets the constraints per value (docs/theory.md).
 """
 
 from __future__ import annotations
@@ -22,9 +21,12 @@ from stead_sym.engines.symbolic.explore.reach import ReachableStates
 
 @dataclass(frozen=True, slots=True)
 class ActionSets:
-    """One constraint. ``calls`` are those that it is about, per tool over the state bits and its selectors;
-    ``agent`` selects them, where it is about an agent. The rest is as in `Along`: ``steps`` over the state
-    bits, their copies and ``params``, the selectors of the tool, none for an agent."""
+    """A fairness constraint on an action.
+
+    ``calls`` are the calls of the action, per tool over the state bits and its selectors; ``agent`` selects
+    them, if the constraint is for an agent. The other fields are as in `Along`: ``steps`` over the state
+    bits, their copies and ``params``, the selectors of the tool, none for an agent.
+    """
 
     calls: Mapping[str, Bdd]
     agent: str | None
@@ -39,12 +41,12 @@ class ActionSets:
         return frozenset(self.selectors)
 
     def over(self, pairs: Pairs) -> Along:
-        """The constraint on runs of pairs of a state and an assignment."""
+        """Return the constraint on runs of pairs of a state and an assignment."""
         return Along(self.params, self.enabled, self.released, pairs.along(self.steps))
 
 
 def fair_actions(model: ReachableStates, action: FairAction) -> tuple[ActionSets, ...]:
-    """The constraints of a line: for `fair agent` one per agent."""
+    """Return the constraints of a `fair` line: one per agent for `fair agent`, otherwise one."""
     if action.kind != "agent":
         return (_of_calls(model, str(action.name), action.strong),)
     agents = (agent for agent in model.by_agent if action.name in (None, agent))
@@ -52,7 +54,10 @@ def fair_actions(model: ReachableStates, action: FairAction) -> tuple[ActionSets
 
 
 def _of_turns(model: ReachableStates, agent: str, strong: bool) -> ActionSets:
-    """The action that an agent makes a call. It is enabled where a call is offered: the agent selects one."""
+    """Return the constraint for the action that an agent makes a call.
+
+    It is enabled if the agent is offered a call, since it selects one.
+    """
     m, calls = model.manager, model.by_agent[agent]
     bits = {name: model.offers.selectors(name) for name in calls}
     enabled = m.disj(m.exist(bits[name], of) for name, of in calls.items())
@@ -65,9 +70,11 @@ def _of_turns(model: ReachableStates, agent: str, strong: bool) -> ActionSets:
 
 
 def _of_calls(model: ReachableStates, name: str, strong: bool) -> ActionSets:
-    """That a call of a tool, or an event, is taken: per tuple of arguments. It is enabled where it may
-    happen, selected by an agent if it is a call. A strong constraint is released where a value of an
-    unbounded sort among the arguments is not active."""
+    """Return the constraint for a call of a tool, or an event, per tuple of arguments.
+
+    It is enabled if the call may happen, and is selected by an agent unless it is an event. A strong
+    constraint is released if an argument of an unbounded sort is not active.
+    """
     m, encoding, tool = model.manager, model.encoding, model.tools[name]
     selectors = tool.interface.selectors
     params = encoding.distinct((selector.sort for selector in selectors), FAIR)

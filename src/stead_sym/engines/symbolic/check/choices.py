@@ -1,14 +1,13 @@
-"""What is true whatever is chosen among calls alike: the game of `engines.protocol.Engine.whatever_chosen` on
-diagrams.
+"""Truth for every resolution of ties: the game of `engines.protocol.Engine.whatever_chosen` on diagrams.
 
 For each agent and tool a *family* G holds, over the state bits and the tool's selectors, one orbit of calls
 for each state that has one. With E_ω the steps of the tool,
 
     pre_G(X) = { D : G(D) ≠ ∅, and for all ω(u) in G(D) some D' ∈ X with E_ω(D, u, D') }
-    pre_sure(X) = ⋃_G pre_G(X) ∪ the preimage by all calls that are the only ones of their orbit.
+    pre_sure(X) = ⋃_G pre_G(X) ∪ the preimage by all calls whose orbit is a singleton.
 
 One decision: states that show one context have equally many orbits, so that families are few, however many
-the contexts.
+contexts there are.
 """
 
 from __future__ import annotations
@@ -35,15 +34,18 @@ from stead_sym.logic.syntax import Expanded, Iff, Not, is_temporal
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """``families``: tools with orbits of several calls (see the module). ``rest``: the steps by the other
-    calls and the events."""
+    """The choices among symmetric calls.
+
+    ``families`` are tools with orbits of several calls (see the module). ``rest`` are the steps by the other
+    calls and the events.
+    """
 
     families: tuple[tuple[str, Bdd], ...]
     rest: Transitions
 
 
 def choices(model: ReachableStates) -> Choices:
-    """The orbits of the calls that are selected in the reachable states."""
+    """Return the orbits of the calls that are selected in the reachable states."""
     m = model.manager
     families: list[tuple[str, Bdd]] = []
     rest = {event.name: [model.transitions.selected[event.name]] for event in model.deployment.events}
@@ -63,8 +65,11 @@ def choices(model: ReachableStates) -> Choices:
 
 
 def _families(finder: ContextFinder, selection: Mapping[str, Bdd], reached: Bdd) -> Iterator[tuple[str, Bdd]]:
-    """The families of an agent's tools, of which it selects these calls. Where no state has two orbits of a
-    tool, all its calls are one family; otherwise the orbits are found context by context."""
+    """Yield the families of an agent's tools, of which it selects these calls.
+
+    If no state has two orbits of a tool, all its calls are one family; otherwise the orbits are computed
+    context by context.
+    """
     orbits = {context: finder.wrapper.orbits(context, calls) for context, calls in finder.contexts.items()}
     split: list[tuple[str, Mapping[DecisionContext, Collection[Call]]]] = []
     for tool, calls in selection.items():
@@ -81,23 +86,28 @@ def _families(finder: ContextFinder, selection: Mapping[str, Bdd], reached: Bdd)
 
 
 class Whatever:
-    """Truth whatever is chosen among calls alike, under the `fair` sentences of the deployment; it has no
-    constraints on actions."""
+    """Truth for every resolution of ties, under the deployment's `fair` sentences.
+
+    The deployment must have no constraints on actions.
+    """
 
     def __init__(self, model: ReachableStates) -> None:
         self._possible, self._sure = _Bound(model), _Sure(model)
         self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
     def decides(self, formula: Expanded, *, holds: bool) -> bool:
-        """Whether the sentence holds at each D0, or fails at some, whatever is chosen, and every finite run
-        is the beginning of a fair one then."""
+        """Return True if every resolution makes the sentence true at each D0, or false at some.
+
+        ``holds`` selects the claim. Every finite run must also be a prefix of a fair one under every
+        resolution.
+        """
         if self._sure.hidden != self._sure.manager.false:
             return False
         return self._sure.is_initial(formula) if holds else not self._possible.is_initial(formula)
 
 
 class _Bound(Checker):
-    """possible ⟦f⟧ ⊇ the pairs at which f is true under some choice."""
+    """possible ⟦f⟧ ⊇ the pairs at which f is true under some resolution (may)."""
 
     dual: _Bound
 
@@ -105,7 +115,7 @@ class _Bound(Checker):
         super().__init__(model, model.deployment.fair)
 
     def is_initial(self, formula: Expanded) -> bool:
-        """Whether every D0 is in the set."""
+        """Return True if every D0 is in the set."""
         return self.model.initial & ~self._set(core(formula), {}) == self.manager.false
 
     def _sat(self, formula: Core, env: Environment) -> Bdd:
@@ -122,7 +132,7 @@ class _Bound(Checker):
 
 
 class _Sure(_Bound):
-    """sure ⟦f⟧ ⊆ the pairs at which f is true whatever is chosen."""
+    """sure ⟦f⟧ ⊆ the pairs at which f is true under every resolution (must)."""
 
     @cached_property
     def _choices(self) -> Choices:
@@ -133,7 +143,7 @@ class _Sure(_Bound):
 
 
 class _ChoicePairs(Pairs):
-    """Pairs of a state and an assignment between which whoever chooses picks a call of each family."""
+    """Pairs of a state and an assignment, with an adversary that picks a call of each family."""
 
     def __init__(self, model: ReachableStates, choices: Choices, vectors: Sequence[Vector]) -> None:
         super().__init__(model.plan, choices.rest, vectors, model.report)
@@ -142,7 +152,7 @@ class _ChoicePairs(Pairs):
 
     @cached_property
     def relation(self) -> Relation:
-        """pre_sure in the place of pre."""
+        """The relation with pre_sure instead of pre."""
         model, rest = self._model, self._choices.rest
         families = [
             _Family(calls, model.offers.selectors(tool), self.along([calls & model.tools[tool].steps]))
@@ -158,33 +168,37 @@ class _Family:
     steps: Relation
 
     def leading(self, target: Bdd) -> Bdd:
-        """pre_G(X)"""
+        """Return pre_G(X)."""
         m = self.steps.manager
         lost = m.exist(self.selectors, self.calls & ~self.steps.preimage(target))
         return m.exist(self.selectors, self.calls) & ~lost
 
 
 class _Game(Relation):
-    """The relation of the rest, with pre_sure as its preimage, which is no preimage of single steps: only
-    `preimage`, `within` and `reaching` are asked of it."""
+    """The relation of the other steps, with pre_sure as its preimage.
+
+    pre_sure is no preimage of single steps, so only `preimage`, `within` and `reaching` may be used.
+    """
 
     def __init__(self, rest: Relation, families: Sequence[_Family]) -> None:
         super().__init__(rest.manager, rest.parts, rest.moving, rest._report, rest.chosen)
         self._families = families
 
     def preimage(self, target: Bdd) -> Bdd:
-        """pre_sure(X)"""
+        """Return pre_sure(X)."""
         return self.manager.disj(
             [super().preimage(target), *(family.leading(target) for family in self._families)]
         )
 
     def within(self, states: Bdd) -> Relation:
-        """Itself: who asks for the preimages within a set looks for them there."""
+        """Return the relation itself: the callers intersect its preimages with the set."""
         return self
 
     def reaching(self, target: Bdd, through: Bdd) -> Bdd:
-        """μZ. X ∨ (S ∧ pre(Z)), from all of Z each time; in between what leads there by the rest alone, which
-        is found without counting steps."""
+        """Return μZ. X ∨ (S ∧ pre(Z)), with pre of the whole Z in each round.
+
+        Between rounds the states that reach Z by the other steps alone are added by saturation.
+        """
         reached = target
         while (larger := reached | through & self.preimage(reached)) != reached:
             reached = super().reaching(larger, through)

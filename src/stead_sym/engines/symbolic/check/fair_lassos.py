@@ -1,7 +1,7 @@
-"""Runs without end under fairness of actions: a way into the core of the fair runs, and rounds through it.
+"""Infinite runs under fairness of actions: a stem into the core of the fair runs, and rounds in it.
 
-One decision: each round by itself meets every constraint, from the state in which it begins to that in which
-it ends. So a loop of some rounds does, wherever it closes, and nothing has to be known of the loop before.
+One decision: each round by itself meets every constraint, from its first state to its last. A loop of rounds
+therefore meets them too, wherever it closes, so the loop need not be known in advance.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FairLassos:
-    """Fair runs through the pairs of ``stay``, a set ⟦EG f⟧."""
+    """The search for fair runs through the pairs of ``stay``, a set ⟦EG f⟧."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class FairLassos:
         self.met = [one.met(self.core) for one in operators.along]
 
     def found(self, state: Instance) -> tuple[tuple[Step, ...], int]:
-        """The steps of a run from the state, and how many come before the loop."""
+        """Return the steps of a run from the state, and the number of them before the loop."""
         steps = self.steps_into(self.core, self.stay, state)
         state = steps[-1].state if steps else state
         visited = {state: len(steps)}
@@ -56,22 +56,25 @@ class FairLassos:
             visited[state] = len(steps)
 
     def steps_into(self, target: Bdd, through: Bdd, state: Instance) -> list[Step]:
-        """A shortest run, of no step where the state is in the target."""
+        """Return a shortest run, empty if the state is in the target."""
         place = self.witness.place(state)
         return list(self.witness.run(self.operators.pairs, through, target, place, *self.held))
 
     def leads_to(self, target: Bdd, place: Place) -> bool:
-        """Whether a run within the core leads into a part of it."""
+        """Return True if a run within the core leads into a subset of it."""
         start = self.manager.cube(self.witness.code(place, *self.held))
         bits = self.witness.encoding.state_bits | self.operators.pairs.bits
         return shortest(self.operators.relation, start, self.core, target, bits) is not None
 
 
 class _Round:
-    """One round: which constraints on states are still to be visited (``unvisited``), and per constraint on
-    actions, over its parameters, which it has ``met``, and which are ``due``: enabled in some state of the
-    round and not met. It is not ``complete`` where it has come where what is due cannot be met any more: it
-    has left states for good, and a loop begins after it."""
+    """One round through the core.
+
+    ``unvisited`` are the constraints on states that are still to be visited. Per constraint on actions, over
+    its parameters, ``met`` are those that the round has met, and ``due`` those that are enabled in some state
+    of the round and not met. The round is not ``complete`` if it has left states for good, so that a due
+    constraint can no longer be met; a loop then starts after it.
+    """
 
     def __init__(self, lassos: FairLassos, state: Instance) -> None:
         self.of = lassos
@@ -87,7 +90,7 @@ class _Round:
         self._arrived()
 
     def steps(self, visited: Iterable[Instance]) -> list[Step]:
-        """The round: what is due, then back to where a round began, if a run leads there."""
+        """Return the round: meet the constraints, then return to the start of a round if possible."""
         known = self.m.disj(self.witness.model.singleton(self._place(s).known) for s in visited)
         while True:
             while self.complete and self._is_due():
@@ -107,7 +110,7 @@ class _Round:
         return bool(self.unvisited) or any(due != self.m.false for due in self.due)
 
     def _is_due(self) -> bool:
-        """Meet one constraint that is due; whether there was one."""
+        """Meet one constraint that is due; return False if there is none."""
         for goal in self.unvisited:
             self._follow(self.of.core & goal)
             return True
@@ -118,7 +121,7 @@ class _Round:
         return False
 
     def _meet(self, k: int, arguments: Mapping[str, bool]) -> None:
-        """Go where the constraint is released for these arguments, or take a step by the call."""
+        """Go to a state that releases the constraint for these arguments, or take a step by the call."""
         m, action, along = self.m, self.actions[k], self.of.operators.along[k]
         chosen, goal = m.cube(arguments), m.cofactor(self.of.met[k], arguments)
         if not self.of.leads_to(goal, self._place(self.state)):
@@ -144,7 +147,7 @@ class _Round:
         for step in self.of.steps_into(target, self.of.core, self.state):
             self._take(step)
 
-    # what a step changes
+    # Updates by a step.
 
     def _take(self, step: Step) -> None:
         m, model = self.m, self.witness.model

@@ -1,25 +1,24 @@
-"""Pairs (D, ν) of a state and the values that a formula's variables hold, and the transitions between them.
+r"""Pairs (D, ν) of a state and the values of a formula's variables, and the transitions between them.
 
 Over the literal domain an assignment never changes. With representatives a pair is coded as (D, ν̂, ∼), see
 "What an assignment is" in `encode.representatives`:
 
-    ν̂(x) ∈ ad(D) ∪ C, or x is dead, where ν(x) is active in no fact of D and no constant;
+    ν̂(x) ∈ ad(D) ∪ C, or x is dead: ν(x) is active in no fact of D and no constant;
     x ∼ y  iff  x and y are dead and ν(x) = ν(y).
 
-(D, ν̂, ∼) → (D', ν̂', ∼') where D → D' and, for all variables x and y of one sort,
+(D, ν̂, ∼) → (D', ν̂', ∼') iff D → D' and, for all variables x and y of one sort,
 
     keeps(x):    x lives and ν̂(x) ∈ ad(D') ∪ C  ⟹  ν̂'(x) = ν̂(x),
                  x lives and ν̂(x) ∉ ad(D') ∪ C  ⟹  x is dead in ν̂',
                  x is dead  ⟹  x is dead in ν̂', or ν̂'(x) ∈ ad(D') \\ (ad(D) ∪ C);
     same(x, y):  x and y hold the same value before iff they do afterwards.
 
-The third line is rebirth: a value drawn fresh may be one that a variable still holds. The conditions
-speak of D and D' alone, since the values drawn are those that D' has and D has not.
+The third line is rebirth: a fresh value may be one that a variable still holds. The conditions depend on D
+and D' alone, since the drawn values are those that D' has and D has not.
 
-Where a state keeps its last step, ad(D) in what is said of a code has the arguments of that step too: `did
-w(x)` may be true of a value that has left with the step. In the step after it such a variable does as one
-that is dead: no argument of a step is inactive, so that its value is in the next state if and only if it is
-drawn.
+If a state records its last step, ad(D) in the definition of a code also has the arguments of that step: `did
+w(x)` may be true of a value that has left with the step. In the next step such a variable behaves like a dead
+one: no argument of a step is inactive, so its value is in the next state iff it is drawn.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ from stead_sym.support.progress import Pulse
 class Pairs:
     """The pairs over the state bits and the `bits` of some vectors, those of the variables V.
 
-    Invariant: the code of a pair restricted to V' ⊂ V is the code of the restricted pair, so that a set
-    computed over V' is one over V as it stands, cut down to `assignments`.
+    Invariant: the code of a pair restricted to V' ⊂ V is the code of the restricted pair. So a set computed
+    over V' is one over V without change, intersected with `assignments`.
     """
 
     def __init__(
@@ -64,9 +63,11 @@ class Pairs:
 
     @cached_property
     def assignments(self) -> Bdd:
-        """The codes of assignments beside a state, over the state bits and `bits`: a vector names any value
-        of U_f or, if it is mortal, an active value, a constant or nothing; ∼ is an equivalence on the
-        dead ones."""
+        """The codes of assignments in a state, over the state bits and `bits`.
+
+        A vector names any value of U_f or, if it is mortal, an active value, a constant or nothing; ∼ is an
+        equivalence on the dead ones.
+        """
         m, encoding = self.manager, self.encoding
         return m.conj(
             [
@@ -77,7 +78,7 @@ class Pairs:
         )
 
     def _lives(self, vector: Vector) -> Bdd:
-        """The vector names an active value or a constant, or one of the last step."""
+        """Return the condition that the vector names an active value, a constant, or one of the last step."""
         constants = self.plan.deployment.constants[vector.sort]
         listed = self.encoding.active(vector.sort, vector) | self.encoding.is_among(vector, constants)
         of_step = {value: self.of_step(vector.sort, value) for value in self.encoding.values[vector.sort]}
@@ -85,12 +86,12 @@ class Pairs:
 
     @cached_property
     def _steps(self) -> tuple[Symbol, ...]:
-        """The relations that have the arguments of the last step."""
+        """The relations that record the arguments of the last step."""
         kept = self.plan.deployment.history.kept
         return tuple(each.relation for each in kept if isinstance(each, LastStep) and each.whole)
 
     def of_step(self, sort: str, value: Value, *, primed: bool = False) -> Bdd:
-        """The states whose last step has the value among its arguments."""
+        """Return the states whose last step has the value among its arguments."""
         encoding = self.encoding
         return self.manager.disj(
             encoding.atom(fact, primed)
@@ -100,7 +101,7 @@ class Pairs:
         )
 
     def _equivalence(self) -> Iterator[Bdd]:
-        """∼ holds between dead vectors only, and is transitive."""
+        """Yield the conditions that ∼ holds between dead vectors only, and is transitive."""
         m, encoding = self.manager, self.encoding
         for left, right in encoding.mortal_pairs(self._mortal):
             both = encoding.dead(left) & encoding.dead(right)
@@ -110,16 +111,19 @@ class Pairs:
                 first = m.var(encoding.same_dead(left, middle)) & m.var(encoding.same_dead(middle, right))
                 yield ~first | m.var(encoding.same_dead(left, right))
 
-    # transitions
+    # Transitions.
 
     @cached_property
     def relation(self) -> Relation:
-        """(D, ν̂, ∼) → (D', ν̂', ∼')."""
+        """The relation (D, ν̂, ∼) → (D', ν̂', ∼')."""
         transitions = self._transitions
         return self.along(transitions.parts, transitions.chosen) if self._mortal else transitions
 
     def along(self, parts: Iterable[Bdd], chosen: Bits = frozenset()) -> Relation:
-        """The same by some of the steps D → D' only, which may range over other bits too (`Relation`)."""
+        """Return the relation restricted to some of the steps D → D', which may range over other bits too.
+
+        See `Relation` for these bits.
+        """
         moving = (*self._transitions.moving, *self._moving)
         kept = (part & self._keeping for part in parts)
         return Relation(self.manager, kept, moving, self._report, chosen)
@@ -133,11 +137,11 @@ class Pairs:
 
     @cached_property
     def _keeping(self) -> Bdd:
-        """keeps(x) and same(x, y) for all variables."""
+        """The conjunction of keeps(x) and same(x, y) for all variables."""
         return self.manager.conj([*map(self._keeps, self._mortal), *self._keep_equality()])
 
     def _keeps(self, vector: Vector) -> Bdd:
-        """keeps(x), over the vector, its copy, D and D'."""
+        """Return keeps(x), over the vector, its copy, D and D'."""
         encoding, sort = self.encoding, vector.sort
         after, constants = encoding.successor(vector), self.plan.deployment.constants[sort]
         stays: dict[Value, Bdd] = {}
@@ -161,7 +165,7 @@ class Pairs:
         return (lives & ~gone) | ((encoding.dead(vector) | gone) & reborn)
 
     def _keep_equality(self) -> Iterator[Bdd]:
-        """same(x, y) for all x and y of one sort, over their vectors and the copies of these."""
+        """Yield same(x, y) for all x and y of one sort, over their vectors and the copies of these."""
         m, encoding = self.manager, self.encoding
         for left, right in combinations(self._mortal, 2):
             if left.sort == right.sort:

@@ -1,7 +1,7 @@
-"""Runs without end: a way to a state and a loop from there, through the pairs of a set ⟦EG f⟧.
+"""Infinite runs as lassos: a stem to a state and a loop from there, through the pairs of a set ⟦EG f⟧.
 
-One decision: a lasso is found in rounds first, fast and of any length, and then a shorter one is looked for.
-Under fairness constraints it stays as it was found.
+One decision: a lasso of any length is found in rounds first, which is fast, and then a shorter one is
+searched for. Under fairness constraints the first one is kept.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from stead_sym.engines.symbolic.check.witness import Witness
 
 MOST_IMAGES = 200
-"""So many images and preimages of sets are taken in search of a shorter lasso."""
+"""The maximum number of images and preimages in the search for a shorter lasso."""
 
 
 class Lassos:
-    """Runs without end through the pairs of ``stay``, a set ⟦EG f⟧."""
+    """The search for infinite runs through the pairs of ``stay``, a set ⟦EG f⟧."""
 
     def __init__(
         self,
@@ -42,9 +42,12 @@ class Lassos:
         self._images = 0
 
     def in_rounds(self, state: Instance) -> tuple[tuple[Step, ...], int]:
-        """A round visits the constraints one after the other, each on a shortest run, and ends with one step,
-        to a state in which an earlier round began if there is one, which closes the loop, and else to the
-        state that differs least from the first. The time is linear in the number of steps."""
+        """Return a lasso that is found in rounds, in time linear in the number of its steps.
+
+        A round visits the constraints one after the other, each on a shortest run, and ends with one step.
+        The step leads to the start of an earlier round if possible, which closes the loop, and otherwise to
+        the state that differs least from the first.
+        """
         witness, stay = self._witness, self._stay
         steps: list[Step] = []
         first, visited = witness.place(state), {state: 0}
@@ -67,11 +70,11 @@ class Lassos:
             known = known | witness.model.singleton(ahead.known)
 
     def shorter(self, start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[tuple[Step, ...], int]:
-        """A run from ``start`` with fewer steps than the given one, or else that.
+        """Return a lasso from ``start`` with fewer steps than the given one, or else the given one.
 
-        The pairs are looked at in the order of their distance from the start, each for a shortest run back to
-        itself. With representatives such a run may come back to the pair with other identifiers: it closes no
-        loop then, and is passed over.
+        The pairs are tried in the order of their distance from the start, each for a shortest run back to
+        itself. With representatives such a run may return to the pair with other identifiers: it closes no
+        loop then, and is skipped.
         """
         m, witness, stay = self._manager, self._witness, self._stay
         bits = sorted(witness.encoding.state_bits | self._pairs.bits)
@@ -97,8 +100,10 @@ class Lassos:
         return self._pairs.relation.image(pairs)
 
     def _back_to(self, entry: Bdd, longest: int) -> Sequence[Bdd] | None:
-        """Sets Bk, …, B0 = ``entry`` such that a step into each of B(k-1), …, B0 leads from ``entry`` to
-        itself, for the least such k, at most ``longest``; None where there is none."""
+        """Return sets Bk, …, B0 = ``entry`` for a shortest run from ``entry`` to itself, or None.
+
+        A step into each of B(k-1), …, B0 leads back, for the least such k, at most ``longest``.
+        """
         m, behind, seen = self._manager, [entry], self._manager.false
         while len(behind) <= longest:
             self._images += 1

@@ -1,10 +1,10 @@
 """The operators of CTL on sets of pairs of a state and an assignment, one function each.
 
-Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments.
-They are those of the kernel (`logic.kernel`), ¬ EX EU EG. Path quantifiers range over the
-fair runs, those on which each of the ``constraints`` holds infinitely often and the constraints on steps
-(``along``) are met: a run is fair iff its rest
-is, so it is enough that the states in which an EX or EU ends start a fair run.
+Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments. The
+operators are those of the kernel (`logic.kernel`), ¬ EX EU EG. Path quantifiers range over the fair runs:
+those on which each of the ``constraints`` holds infinitely often and the constraints on steps (``along``) are
+met. A run is fair iff its suffix is, so it is enough that the states in which an EX or EU ends start a fair
+run.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from stead_sym.engines.symbolic.check.held_values import Pairs
 
 @dataclass(frozen=True)
 class Operators:
-    """CTL over the transitions between ``pairs`` (whose relation is built when it is asked for).
+    """CTL over the transitions between ``pairs`` (whose relation is built on demand).
 
-    ``fair`` are the pairs from which a fair run starts, all of them where there are no ``constraints``.
+    ``fair`` are the pairs from which a fair run starts, all of them if there are no ``constraints``.
     """
 
     pairs: Pairs
@@ -36,17 +36,17 @@ class Operators:
         return self.pairs.relation
 
     def negation(self, f: Bdd) -> Bdd:
-        """⟦¬f⟧ = R ∖ ⟦f⟧"""
+        """Return ⟦¬f⟧ = R ∖ ⟦f⟧."""
         return self.everywhere & ~f
 
     def exists_next(self, f: Bdd) -> Bdd:
-        """⟦EX f⟧ = pre(⟦f⟧ ∩ fair)"""
+        """Return ⟦EX f⟧ = pre(⟦f⟧ ∩ fair)."""
         return self.everywhere & self.relation.preimage(f & self.fair)
 
     def exists_until(self, f: Bdd, g: Bdd) -> Bdd:
-        """⟦E[f U g]⟧ = μZ. (⟦g⟧ ∩ fair) ∪ (⟦f⟧ ∩ pre(Z))"""
+        """Return ⟦E[f U g]⟧ = μZ. (⟦g⟧ ∩ fair) ∪ (⟦f⟧ ∩ pre(Z))."""
         return self.relation.reaching(g & self.fair, f)
 
     def exists_globally(self, f: Bdd) -> Bdd:
-        """⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), and with constraints the fixpoint of `globally`"""
+        """Return ⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), or with constraints the fixpoint of `globally`."""
         return globally(self.relation, f, self.constraints, self.along)

@@ -1,11 +1,11 @@
-"""FO-CTL over the reachable states, all assignments at once.
+"""FO-CTL over the reachable states, for all assignments at once.
 
-⟦f⟧ ranges over the state bits and the vectors of f's free variables: the pairs (D, σ) with D ∈ R and
-σ over U_f such that (D, σ) ⊨ f. An assignment is kept across temporal operators because its vectors
-are not state bits: no preimage touches them. Only the kernel is read (`logic.kernel`).
+⟦f⟧ ranges over the state bits and the vectors of f's free variables: the pairs (D, σ) with D ∈ R and σ over
+U_f such that (D, σ) ⊨ f. An assignment is kept across temporal operators because its vectors are not state
+bits: no preimage affects them. Only the kernel is interpreted (`logic.kernel`).
 
-What has no temporal operator keeps no assignment, and the product of R with all of them is not built for it:
-its quantifiers are taken over R alone, a block of them at once.
+For a formula without temporal operators the product of R with all assignments is not built: its quantifiers
+are evaluated over R alone, a block of them at once.
 
 With `fair` lines every path quantifier ranges over the fair runs: those on which each constraint on states
 holds infinitely often, and each constraint on actions is met (`check.actions`).
@@ -47,9 +47,9 @@ from stead_sym.logic.syntax import (
 class Checker(Compiler):
     """Satisfying sets of formulas (resolved, definitions expanded) over one reachable set.
 
-    It compiles first-order formulas as `Compiler` does, but for quantifiers and counts, which are taken
-    within R: `formula` agrees with ⟦f⟧ on the pairs of a reachable state and an assignment, and may be
-    anything elsewhere.
+    It compiles first-order formulas as `Compiler` does, except for quantifiers and counts, which are
+    evaluated within R. `formula` agrees with ⟦f⟧ on the pairs of a reachable state and an assignment, and is
+    arbitrary elsewhere.
     """
 
     def __init__(
@@ -59,9 +59,12 @@ class Checker(Compiler):
         actions: Sequence[FairAction] = (),
         hidden: Bdd | None = None,
     ) -> None:
-        """``fair``: the fairness constraints F_k on states, first-order sentences; with ``hidden``, the
-        states from which no run starts that meets all constraints, it is F_k ∨ hidden for each of them.
-        ``actions``: the constraints on actions."""
+        """Create a checker under fairness constraints.
+
+        ``fair`` are the constraints F_k on states, first-order sentences. With ``hidden``, the states from
+        which no run starts that meets all constraints, each is replaced by F_k ∨ hidden. ``actions`` are the
+        constraints on actions.
+        """
         super().__init__(model.encoding, HELD, model.compiler.single)
         self.model = model
         self._constraints = tuple(fair)
@@ -74,7 +77,7 @@ class Checker(Compiler):
         self._operators: dict[tuple[Vector, ...], Operators] = {}
 
     def sat(self, formula: Expanded, env: Environment) -> Bdd:
-        """⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
+        """Return ⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
         return self._set(core(formula), env)
 
     def _set(self, formula: Core, env: Environment) -> Bdd:
@@ -85,13 +88,15 @@ class Checker(Compiler):
         return self._sets[key]
 
     def _alike(self, formula: Core, env: Environment) -> Bdd:
-        """What agrees with ⟦f⟧ on R × assignments, as `formula` does; of a temporal formula ⟦f⟧ itself."""
+        """Return a set that agrees with ⟦f⟧ on R × assignments, as `formula` does; ⟦f⟧ if f is temporal."""
         return self._set(formula, env) if is_temporal(formula) else self._compiled(formula, env, False)
 
     def holds_initially(self, formula: Expanded) -> bool:
-        """D0 ⊨ f for every D0, for a sentence. Every reachable state is reachable from some D0, so there `AG
-        f` only asks whether f holds in all of R, and where there is one D0, `EF f` whether it holds in some:
-        no fixpoint."""
+        """Return True if D0 ⊨ f for every D0, for a sentence.
+
+        Every reachable state is reachable from some D0. So `AG f` holds there iff f holds in all of R, and
+        with a single D0 `EF f` holds iff f holds in some state of R; neither needs a fixpoint.
+        """
         return self._holds_initially(core(formula))
 
     def _holds_initially(self, formula: Core) -> bool:
@@ -109,11 +114,11 @@ class Checker(Compiler):
                 return self.model.initial & ~self._set(formula, {}) == self.manager.false
 
     def initially(self, formula: Formula) -> Bdd:
-        """The initial states in which a sentence holds."""
+        """Return the initial states in which a sentence holds."""
         return self.model.initial & self.sat(formula, {})
 
     def pairs(self, formula: Formula, env: Environment) -> Pairs:
-        """The transitions over the states and the free variables of a formula."""
+        """Return the transitions over the states and the free variables of a formula."""
         vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
         key = tuple(sorted(vectors, key=lambda vector: vector.bits))
         if key not in self._pairs:
@@ -124,7 +129,7 @@ class Checker(Compiler):
         return Pairs(self.model.plan, self.model.transitions, vectors, self.model.report)
 
     def operators(self, pairs: Pairs) -> Operators:
-        """CTL over the reachable states and all assignments to some variables."""
+        """Return CTL over the reachable states and all assignments to some variables."""
         if pairs.vectors not in self._operators:
             everywhere = self.model.reached & pairs.assignments
             along = tuple(action.over(pairs) for action in self.actions)
@@ -162,8 +167,10 @@ class Checker(Compiler):
                 raise outside_kernel(formula)
 
     def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool = False) -> Bdd:
-        """∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the variable x that is bound; for all variables of a
-        block of quantifiers at once."""
+        """Return ∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the bound variable x.
+
+        A block of quantifiers is evaluated at once for all its variables.
+        """
         assert not joint
         binders = [binder]
         while isinstance(body, Exists) and body.binder.name not in {known.name for known in binders}:
@@ -175,10 +182,10 @@ class Checker(Compiler):
     def _at_least(
         self, number: int, binder: Binder, body: Core, env: Environment, joint: bool = False
     ) -> Bdd:
-        """active(x) ∧ ⟦body⟧ for at least so many values x.
+        """Return the set where active(x) ∧ ⟦body⟧ for at least ``number`` values x.
 
-        It is counted over the assignments of the other variables alone. Those of x have bits that say which
-        dead value it shares with another variable, of which a count says nothing.
+        Values are counted over the assignments of the other variables alone. The bits for the dead values
+        that x shares with another variable do not affect the count.
         """
         assert not joint
         [vector], member = self._member([binder], body, env)
@@ -188,9 +195,12 @@ class Checker(Compiler):
     def _member(
         self, binders: Sequence[Binder], body: Core, env: Environment
     ) -> tuple[Sequence[Vector], Bdd]:
-        """Vectors for the variables x that are bound, and ⋀ active(x) ∧ ⟦body⟧ over the state bits, the bits
-        of these and those of the body's other free variables; of `x in s` any declared value does. An active
-        value is not dead, so that no bit says that x and another variable hold the same dead value."""
+        """Return vectors for the bound variables x, and ⋀ active(x) ∧ ⟦body⟧.
+
+        The set is over the state bits, the bits of these vectors and those of the body's other free
+        variables. For `x in s` any declared value qualifies. An active value is not dead, so the bits for
+        equal dead values of x and another variable are fixed to 0.
+        """
         vectors = list[Vector]()
         inner = dict(env)
         for binder in binders:
@@ -207,14 +217,16 @@ class Checker(Compiler):
 
     @cached_property
     def constraints(self) -> tuple[Bdd, ...]:
-        """The states of each fairness constraint, a first-order sentence, with those that are hidden where
-        these count."""
+        """The states of each fairness constraint, a first-order sentence.
+
+        The hidden states are included if these count.
+        """
         reached, compiler = self.model.reached, self.model.compiler
         return tuple(self._counting | reached & compiler.formula(fair, {}) for fair in self._constraints)
 
     @cached_property
     def _fair(self) -> Bdd:
-        """The states from which a fair run starts: where nothing constrains runs, all."""
+        """The states from which a fair run starts; all if there are no constraints."""
         if not self.is_constrained:
             return self.manager.true
         pairs = self._pairing(())
@@ -223,7 +235,7 @@ class Checker(Compiler):
 
     @property
     def is_constrained(self) -> bool:
-        """Whether path quantifiers range over fair runs only."""
+        """True if path quantifiers range over fair runs only."""
         return bool(self._constraints or self.actions)
 
     @property
@@ -232,15 +244,15 @@ class Checker(Compiler):
         return self.model.reached & ~self._fair
 
     def completion(self) -> Checker:
-        """The checker for which the runs that enter a hidden state count as well."""
+        """Return the checker for which the runs that enter a hidden state count as well."""
         return Checker(self.model, self._constraints, self._actions, self.hidden)
 
     def fairly(self, states: Bdd) -> Bdd:
-        """Those of the states from which a fair run starts."""
+        """Return those of the states from which a fair run starts."""
         return states & self._fair
 
     def vectors(self, formula: Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
-        """A vector for each free variable of the formula, given their sorts."""
+        """Return a vector for each free variable of the formula, given their sorts."""
         env: dict[str, Vector] = {}
         for name in sorted(free_variables(formula)):
             env[name] = self.encoding.unused(sorts[name], env.values(), self.role)

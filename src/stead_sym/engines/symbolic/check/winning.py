@@ -1,19 +1,20 @@
-"""Where agents can be kept so that sentences stay true: a game against the events and the outcomes of calls.
+"""The winning region of agents that keep sentences true against the events and the outcomes of calls.
 
 For a set X of states let G(X) be the deployment's transitions from X by events, and by those calls of which
-every outcome is in X: the calls that are allowed. With the demands ψ, sentences that are to hold in every
-state, what is won is the greatest fixpoint
+every outcome is in X: the allowed calls. For demands ψ, sentences that must hold in every state, the winning
+region is the greatest fixpoint
 
     Win = νX. { D ∈ X : D ⊨ ψ in G(X), every event of D leads into X, and D has a step in G(X) or may end }.
 
-A demand has path quantifiers E only, none below a negation, so that more transitions never make it false: the
-operator is monotone and the fixpoint exists. (A state that may end has a loop where nothing else is left. It
-adds nothing to EF and E U, and demands with EX and EG are not for deployments with `terminal` lines.)
+A demand has path quantifiers E only, none below a negation, so more transitions never make it false.
+Therefore the operator is monotone and the fixpoint exists. (A state that may end has a loop if nothing else
+is left. It adds nothing to EF and E U, and demands with EX and EG are not for deployments with `terminal`
+lines.)
 
-In G(Win) every reachable state satisfies the demands. And any restriction of the agents under which they
-always hold keeps to Win: its reachable states are a set X that the operator keeps. So the calls that G(Win)
-allows are the most that can be allowed (Ramadge and Wonham 1987, for the supremal controllable sublanguage),
-and which they are does not depend on the names of values.
+In G(Win) every reachable state satisfies the demands. Conversely, any restriction of the agents under which
+they always hold stays in Win: its reachable states are a post-fixpoint of the operator. So the calls that
+G(Win) allows are the most permissive choice (Ramadge and Wonham 1987, for the supremal controllable
+sublanguage), and they do not depend on the names of values.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ from stead_sym.relational.instance import Instance
 
 
 class Game:
-    """G(X) for the set ``states`` over the state bits; ``model`` has its transitions and is reached where X
-    is. Agents select whatever they are offered."""
+    """The game G(X) for the set ``states`` over the state bits.
+
+    ``model`` has its transitions and X as its reached states. Agents select all offered calls.
+    """
 
     def __init__(self, whole: ReachableStates, states: Bdd) -> None:
         self._whole = whole
@@ -54,7 +57,7 @@ class Game:
         return calls if self._whole.deployment.tool(name).event else calls & ~self._leaving(name)
 
     def _leaving(self, name: str) -> Bdd:
-        """The calls with an outcome that is not in X, over the state bits and the tool's selectors."""
+        """Return the calls with an outcome outside X, over the state bits and the tool's selectors."""
         m, moving = self._whole.manager, self._whole.transitions.moving
         return m.and_exist(
             frozenset(copied for _, copied in moving), self._whole.transitions.steps_by(name), self._outside
@@ -82,25 +85,25 @@ class Game:
         return self.states & ~going & ~self.model.compiler.formula(self.model.deployment.may_end, {})
 
     def denied(self, name: str) -> Bdd:
-        """The calls of a tool that are possible in X and that G(X) does not have."""
+        """Return the calls of a tool that are possible in X and not in G(X)."""
         return self._whole.transitions.selected[name] & self.states & ~self.allowed[name]
 
     @cached_property
     def reached(self) -> Bdd:
-        """What G(X) reaches from the initial states in X."""
+        """The states that G(X) reaches from the initial states in X."""
         start = self.model.initial & self.states
         return self.model.transitions.reachable(start, start)
 
 
 class Winning:
-    """The games on X0 = R ⊃ X1 ⊃ … ⊃ Xn = Win for some demands, as they are found."""
+    """The games on X0 = R ⊃ X1 ⊃ … ⊃ Xn = Win for some demands, computed on construction."""
 
     def __init__(self, model: ReachableStates, demands: Sequence[Expanded]) -> None:
         self.model = model
         checker = Checker(model)
         at_once = (checker.sat(demand, {}) for demand in demands if not is_temporal(demand))
         self._kept = model.manager.conj([model.reached, *at_once])
-        """The states in which the demands hold that speak of the state alone."""
+        """The states in which the demands without path quantifiers hold."""
         self._later = tuple(demand for demand in demands if is_temporal(demand))
         self.games = [Game(model, model.reached)]
         while (smaller := self._smaller(self.last)) != self.last.states:
@@ -108,31 +111,34 @@ class Winning:
             model.report("shield", sets=len(self.games))
 
     def _smaller(self, game: Game) -> Bdd:
-        """The operator of the fixpoint, at X."""
+        """Return the operator of the fixpoint, at X."""
         states = game.states & self._kept & ~game.pushed_out & ~game.stuck
         return states & self._demanded(game) if states == game.states else states
 
     def _demanded(self, game: Game) -> Bdd:
-        """Where the demands hold that have path quantifiers. They are looked at where nothing else leaves X,
-        since they take fixpoints of their own."""
+        """Return the states in which the demands with path quantifiers hold.
+
+        They need fixpoints of their own, so they are evaluated only when no other condition shrinks X.
+        """
         checker = Checker(game.model)
         return self.model.manager.conj([game.states, *(checker.sat(demand, {}) for demand in self._later)])
 
     @property
     def last(self) -> Game:
-        """The game on Win, once it is found."""
+        """The game on Win."""
         return self.games[-1]
 
     @property
     def lost(self) -> Bdd:
-        """The initial states that are not won."""
+        """The initial states outside Win."""
         return self.model.initial & ~self.last.states
 
     def losing_run(self) -> Trace:
-        """A run from an initial state that is lost, as events and outcomes make it, whatever agents do: each
-        step leads to a state that left X earlier, and the last state is one where a demand is false.
+        """Return a run from a lost initial state that events and outcomes can force, whatever agents do.
 
-        Where only calls are left, all have an outcome that is lost, and one of them is taken."""
+        Each step leads to a state that left X earlier, and the last state is one where a demand is false. If
+        only calls are left, all have a lost outcome, and one of them is taken.
+        """
         m, encoding = self.model.manager, self.model.encoding
         state = encoding.decode(m.pick(self.lost, encoding.order))
         start, steps = state, list[Step]()
@@ -146,11 +152,11 @@ class Winning:
             state = steps[-1].state
 
     def _left(self, state: Instance) -> Game:
-        """The last game that the state is in."""
+        """Return the last game that contains the state."""
         return next(game for game in reversed(self.games) if self.model.contains(game.states, state))
 
     def _out_of(self, game: Game, state: Instance, names: Sequence[str]) -> Step:
-        """A step by one of these tools and events to a state that is not in the game."""
+        """Return a step by one of these tools and events to a state outside the game."""
         model, m = self.model, self.model.manager
         point = model.singleton(state)
         for name in names:

@@ -1,8 +1,8 @@
-"""Runs out of satisfying sets, in the deployment's own identifiers: what evidence needs.
+"""Extract runs from satisfying sets, in the deployment's own identifiers, as evidence needs them.
 
-The diagrams may name values by representatives and forget what dead ones were called. A `Place` keeps
-a real state beside the state that the diagrams know it as, with the renaming between the two, and
-every step is made in both; a value that comes back gets its old name back.
+The diagrams may name values by representatives and lose the names of dead ones. A `Place` pairs a real state
+with the corresponding state of the diagrams and the renaming between the two. Every step is made in both; a
+value that is reborn gets its old name back.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ class Place:
 
 
 class Witness:
-    """The `evidence.Model` of a checked deployment (`evidence.build`). States are those that it has handed
-    out."""
+    """The `evidence.Model` of a checked deployment (`evidence.build`).
+
+    Its states are those that it has returned.
+    """
 
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
@@ -49,36 +51,37 @@ class Witness:
         self._last: tuple[Bdd, Instance, Bdd] | None = None
 
     def place(self, state: Instance) -> Place:
-        """The place of a state that was handed out."""
+        """Return the place of a state that was returned before."""
         return self._places[state]
 
     def enter(self, state: Instance) -> None:
-        """Begin at an initial state, under the names that the diagrams use."""
+        """Start at an initial state, under the names that the diagrams use."""
         outside = self.model.deployment.outside
         active = () if self.literal else state.active_domain.items()
         own = {value: value for sort, values in active for value in outside(sort, values)}
         self._enter(Place(state, state, own))
 
     def _enter(self, place: Place) -> None:
-        """Note a state that was handed out, and the sorts of its values."""
+        """Record a returned state, and the sorts of its values."""
         self._places[place.real] = place
         for sort, values in place.real.active_domain.items():
             self._sorts.update(dict.fromkeys(values, sort))
 
     @property
     def goes_on(self) -> bool:
-        """Whether a run that ends counts only if it goes on fairly."""
+        """True if a finite prefix counts only if it extends to a fair run."""
         return self.checker.is_constrained and not self.checker.completed
 
     def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
-        """(D, σ) ⊨ f."""
+        """Return True if (D, σ) ⊨ f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
         return self._in(satisfying, self._places[state], env, assignment)
 
     def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
-        """{ D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
+        """Return { D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
 
-        With representatives a value of σ stands for itself where it is active, and for a dead one elsewhere.
+        With representatives a value of σ denotes itself in states where it is active, and a dead value
+        elsewhere.
         """
         m = self.manager
         env, pairs, satisfying = self._sat(formula, formula, assignment)
@@ -97,18 +100,18 @@ class Witness:
         return m.disj(found)
 
     def _is_mortal(self, vector: Vector, value: Value) -> bool:
-        """Whether the value can die while the vector holds it."""
+        """Return True if the value can die while the vector holds it."""
         return vector.mortal and value not in self.model.deployment.constants[vector.sort]
 
     def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
-        """A transition to a state of f."""
+        """Return a transition to a state of f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
         return self.step_into(self.checker.fairly(satisfying), self._places[state], env, assignment)
 
     def until(
         self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
-        """A shortest run through states of f to one of g."""
+        """Return a shortest run through states of f to one of g."""
         both = left & right
         env, pairs, through = self._sat(left, both, assignment)
         target = self.checker.fairly(self._sat(right, both, assignment)[2])
@@ -117,10 +120,10 @@ class Witness:
     def forever(
         self, body: Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
-        """A run that stays in f for ever and meets each fairness constraint in its loop.
+        """Return a run that stays in f for ever and meets each fairness constraint in its loop.
 
-        Without constraints it is a shortest one, as far as `lassos.MOST_IMAGES` allow to find out; with them
-        it need not be, which is hard to have (Clarke, Grumberg, McMillan and Zhao 1995).
+        Without constraints it is a shortest one, within the limit of `lassos.MOST_IMAGES`. With constraints
+        it need not be, because a shortest one is hard to compute (Clarke, Grumberg, McMillan and Zhao 1995).
         """
         env, pairs, holding = self._sat(body, body, assignment)
         operators = self.checker.operators(pairs)
@@ -132,47 +135,48 @@ class Witness:
         return found if self.checker.constraints else search.shorter(state, *found)
 
     def run_into(self, states: Bdd) -> Trace:
-        """A shortest run from an initial state into a set of reachable states."""
+        """Return a shortest run from an initial state into a set of reachable states."""
         start = self.model.trace_to(states).start
         self.enter(start)
         pairs = self.checker.pairs(TRUE, {})
         steps = self.run(pairs, self.model.reached, states, self._places[start], {}, {})
         return Trace(start, steps, of_many=not self.model.has_one_initial)
 
-    # sets and runs, also for `lassos`
+    # Sets and runs, also for `lassos`.
 
     def _sat(
         self, formula: Formula, scope: Formula, assignment: Mapping[str, Value]
     ) -> tuple[Mapping[str, Vector], Pairs, Bdd]:
-        """⟦f⟧ over vectors for the free variables of ``scope``."""
+        """Return ⟦f⟧ over vectors for the free variables of ``scope``."""
         sorts = {x: self._sort_of(x, assignment[x], scope) for x in free_variables(scope)}
         env = self.checker.vectors(scope, sorts)
         pairs = self.checker.pairs(scope, env)
         return env, pairs, self.checker.sat(formula, env) & pairs.assignments
 
     def _sort_of(self, name: str, value: Value, scope: Formula) -> str:
-        """The sort of a free variable: that of its value, and for a numeral of several sorts that of its
-        uses."""
+        """Return the sort of a free variable: that of its value, or for an ambiguous numeral by its uses."""
         listed = self.encoding.schema.listed.get(value, ())
         if len(listed) > 1:
             return used_sort(scope, name, self.encoding.schema) or listed[0]
         return self._sort(value)
 
     def _sort(self, value: Value) -> str:
-        if value not in self._sorts:  # a value of the restriction that no state so far has held
+        if value not in self._sorts:  # a value of the restriction that no state has held so far
             self._sorts[value] = next(s for s, values in self.encoding.values.items() if value in values)
         return self._sorts[value]
 
     def _in(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> bool:
-        """Whether (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
+        """Return True if (D, σ) is in a set of pairs, D and σ under the names that the diagrams use."""
         held = self.encoding.holding(*self._living_and_dead(place, env, assignment))
         return self._here(pairs, place) & held != self.manager.false
 
     def _here(self, pairs: Bdd, place: Place) -> Bdd:
-        """The assignments that are in a set of pairs with the state of a place. The last ones are kept: they
-        are asked for each value of a variable, of which there may be as many as records."""
+        """Return the assignments that are in a set of pairs with the state of a place.
+
+        The last result is cached: it is needed for each value of a variable, possibly as many as records.
+        """
         if self._last is None or self._last[:2] != (pairs, place.known):
             here = self.manager.exist(self.encoding.state_bits, pairs & self.model.singleton(place.known))
             self._last = pairs, place.known, here
@@ -181,15 +185,17 @@ class Witness:
     def code(
         self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Mapping[str, bool]:
-        """The bits of (D, σ) under the names that the diagrams use."""
+        """Return the bits of (D, σ) under the names that the diagrams use."""
         living, dead = self._living_and_dead(place, env, assignment)
         return {**self.encoding.encode(place.known), **self.encoding.assignment_code(living, dead)}
 
     def _living_and_dead(
         self, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> tuple[Mapping[Vector, Value], Mapping[Vector, Value]]:
-        """What σ gives to the vectors, under the names that the diagrams use; and those that are dead, under
-        their own."""
+        """Return the values of the living vectors and of the dead ones.
+
+        The former are under the names that the diagrams use, the latter under their own.
+        """
         held = {vector: assignment[name] for name, vector in env.items()}
         dead = {v: u for v, u in held.items() if self._is_mortal(v, u) and u not in place.names}
         return {v: place.names.get(u, u) for v, u in held.items() if v not in dead}, dead
@@ -203,7 +209,7 @@ class Witness:
         env: Mapping[str, Vector],
         assignment: Mapping[str, Value],
     ) -> tuple[Step, ...]:
-        """A shortest run through ``through`` into ``target``, of no step where the pair is in it."""
+        """Return a shortest run through ``through`` into ``target``, empty if the pair is in it."""
         start = self.manager.cube(self.code(place, env, assignment))
         bits = self.encoding.state_bits | pairs.bits
         sets = shortest(pairs.relation, start, through, target, bits)
@@ -218,7 +224,7 @@ class Witness:
     def step_into(
         self, pairs: Bdd, place: Place, env: Mapping[str, Vector], assignment: Mapping[str, Value]
     ) -> Step:
-        """A step into a set of pairs."""
+        """Return a step into a set of pairs."""
         for after in self.successors_in(pairs, place, env, assignment):
             return self.step_to(place, after)
         raise ValueError(f"no step leads from {place.real} where it should")
@@ -230,8 +236,10 @@ class Witness:
         among: Mapping[str, Bdd] | None = None,
         agent: str | None = None,
     ) -> Step:
-        """The step between two places, with the call that makes it; one ``among`` these, by that ``agent``,
-        if they are given."""
+        """Return the step between two places, with its call.
+
+        If ``among`` or ``agent`` is given, the call is one of these, by that agent.
+        """
         step = self.model.step_between(place.known, after.known, among, agent)
         self._enter(after)
         real = {name: value for value, name in place.names.items()}
@@ -245,8 +253,10 @@ class Witness:
         assignment: Mapping[str, Value],
         like: Place | None = None,
     ) -> Iterator[Place]:
-        """Where a step may lead so that (D', σ) is in a set of pairs; first what is most ``like`` a place. A
-        fresh value may be one that the assignment still holds."""
+        """Yield the successors D' such that (D', σ) is in a set of pairs, those most ``like`` a place first.
+
+        A fresh value may be one that the assignment still holds.
+        """
         held = frozenset(self.encoding.held_bits(env.values()))
         within = self.manager.exist(held, pairs)
         for known in self.model.successors(place.known, within, None if like is None else like.known):
@@ -259,9 +269,11 @@ class Witness:
     def _renamings(
         self, place: Place, after: Instance, assignment: Mapping[str, Value]
     ) -> Iterator[Mapping[Value, Value]]:
-        """The real names that the values of ``after`` may have: a value that stays keeps its own, a
-        new one takes that of a dead value held by the assignment, or one not in use. A value of the last step
-        that is not active is dead in the next."""
+        """Yield the possible real names of the values of ``after``.
+
+        A value that stays keeps its name. A new one takes that of a dead value of the assignment, or an
+        unused one. A value of the last step that is not active is dead in the next state.
+        """
         if self.literal:
             yield {}
             return
@@ -292,7 +304,7 @@ class Witness:
                 yield names
 
     def _unused(self, sort: str, name: Value, taken: set[Value]) -> Value:
-        """The name itself, or the next value of the sort that is not ``taken``."""
+        """Return the name itself, or the next value of the sort that is not ``taken``."""
         if name not in taken:
             return name
         pool: Sequence[Value] = (
@@ -303,7 +315,7 @@ class Witness:
 
 
 def _of_history(state: Instance, sort: str) -> frozenset[Value]:
-    """The values of a sort that stand in what a state keeps beside the database."""
+    """Return the values of a sort that occur in a state's record of the past."""
     schema = state.schema
     return frozenset(
         value

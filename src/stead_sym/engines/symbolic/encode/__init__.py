@@ -1,1 +1,1 @@
-"""States and values as bits: which facts get some, how few, in which order, under which names."""
+"""Encode states and values as bits: which facts have bits, how many, in which order, under which names."""

@@ -1,8 +1,8 @@
-"""States as bits, and formulas' atoms over them.
+"""States as bits, and the atoms of formulas over them.
 
-A *field* holds at most one of a tuple of mutually exclusive facts, log-coded: code 0 says none of
-them, code i the i-th. A fact that shares its field with no other takes one bit. Facts that no effect can
-make true or false have no bits: each is true in every state or false in every state.
+A *field* holds at most one of a tuple of mutually exclusive facts, log-coded: code 0 means none of them, code
+i the i-th. A fact that shares its field with no other takes one bit. Facts that no effect can make true or
+false have no bits: each is true in every state or false in every state.
 """
 
 from __future__ import annotations
@@ -21,43 +21,45 @@ from stead_sym.relational.schema import Schema, Value
 
 @dataclass(frozen=True)
 class Field:
-    """Mutually exclusive facts and the bits that code which of them holds (most significant first)."""
+    """Mutually exclusive facts and the bits that encode which of them holds (most significant first)."""
 
     facts: tuple[Fact, ...]
     bits: tuple[str, ...]
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> Field:
-        """The field of these facts, its bits named after the first."""
+        """Return the field of these facts, with bits named after the first."""
         name = facts[0].key if len(facts) == 1 else f"{facts[0].key}|{len(facts)}"
         return cls(tuple(facts), tuple(f"{name}.{j}" for j in range(len(facts).bit_length())))
 
     @cached_property
     def number(self) -> Mapping[Fact, int]:
-        """The code of each fact; 0 is for none."""
+        """The code of each fact; 0 means none."""
         return {fact: k for k, fact in enumerate(self.facts, 1)}
 
     def code(self, fact: Fact | None) -> Mapping[str, bool]:
-        """The bits that say that ``fact``, or none of the facts, holds."""
+        """Return the values of the bits if ``fact`` holds, or if none of the facts does."""
         return coded(self.bits, 0 if fact is None else self.number[fact])
 
 
 class Encoding(Values):
     """The bits of one restriction: atoms over state bits, and vectors over values.
 
-    ``static`` are the facts that hold in every state, ``fields`` the ones that come and go; a fact in
-    neither is false in every state.
+    ``static`` are the facts that hold in every state, ``fields`` those that change; a fact in neither is
+    false in every state.
 
     Invariants:
-        no fact is in two fields, and none is both in a field and static;
-        no two fields share a bit, `state_bits` is the union of the bits of the fields, and each state bit
-        has its copy (`Values.primed`) right below it in the order of the variables;
-        a code of a field is 0, for none of its facts, or i, for the i-th; larger numbers are the code of
-        nothing (`well_coded`), and `encode` and `decode` are inverse between the instances that have a code
-        (`has_code`) and the assignments to the state bits in which every field is well coded;
-        the bits of vectors are no state bits, so that quantifying these leaves an assignment as it is.
-    That no reachable state holds two facts of a field is no invariant of this class: it is guessed
-    (`encode.mutex`) and confirmed (`step.invariants`).
+
+    - no fact is in two fields, and none is both in a field and static;
+    - no two fields share a bit, `state_bits` is the union of the bits of the fields, and each state bit has
+      its copy (`Values.primed`) directly below it in the order of the variables;
+    - a code of a field is 0, for none of its facts, or i, for the i-th; larger numbers are no codes
+      (`well_coded`), and `encode` and `decode` are inverse between the instances that have a code
+      (`has_code`) and the assignments to the state bits in which every field is well coded;
+    - the bits of vectors are no state bits, so quantifying these leaves an assignment unchanged.
+
+    That no reachable state holds two facts of a field is no invariant of this class: it is assumed
+    (`encode.mutex`) and checked (`step.invariants`).
     """
 
     def __init__(
@@ -73,9 +75,12 @@ class Encoding(Values):
         at_most: Sequence[tuple[int, Sequence[Value]]] = (),
         foreseen: Mapping[tuple[str, str], int] = MappingProxyType({}),
     ) -> None:
-        """``at_most``: of these values at most so many are active in any state that matters (`care`).
-        ``foreseen``: how many one-hot vectors of a role and sort are declared with the state bits; others are
-        inserted when they are asked for, which takes time in the number of all variables for each bit."""
+        """Declare the bits.
+
+        ``at_most``: in every state that matters (`care`) at most this number of these values are active.
+        ``foreseen``: the number of one-hot vectors of a role and sort that are declared with the state bits.
+        Others are inserted on demand, which takes time linear in the number of all variables for each bit.
+        """
         super().__init__(manager, values, beyond, mortal, beside)
         self.schema = schema
         self._at_most = tuple(at_most)
@@ -93,25 +98,26 @@ class Encoding(Values):
             for bit in field.bits:
                 manager.declare_bottom((*above.get(bit, ()), bit, self.primed(bit)))
 
-    # states
+    # States.
 
     def are_states(self, function: Bdd) -> bool:
-        """The function is one of the state bits alone: it stands for a set of states."""
+        """Return True if the function is one of the state bits alone, a set of states."""
         return function.support <= self.state_bits
 
     @cached_property
     def state_bits(self) -> Bits:
+        """The bits of all fields."""
         return frozenset(bit for field in self.fields for bit in field.bits)
 
     @cached_property
     def history_bits(self) -> Bits:
-        """The bits of what is kept beside the database."""
+        """The bits of the record of the past, outside the database."""
         told = {relation.name for relation in self.schema.history}
         return frozenset(b for field in self.fields if field.facts[0].relation in told for b in field.bits)
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The state bits in the order of the fields, whatever the diagrams' order is by now."""
+        """The state bits in the order of the fields, independently of the current variable order."""
         return tuple(bit for field in self.fields for bit in field.bits)
 
     @cached_property
@@ -132,11 +138,11 @@ class Encoding(Values):
         return {name: tuple(own) for name, own in grouped.items()}
 
     def field(self, fact: Fact) -> Field | None:
-        """The field of a fact that comes and goes; None for one that is constant."""
+        """Return the field of a fact that changes; None for one that is constant."""
         return self._field_of.get(fact)
 
     def atom(self, fact: Fact, primed: bool = False) -> Bdd:
-        """The states in which the fact holds (``primed``: over the bits of the successor)."""
+        """Return the states in which the fact holds (``primed``: over the bits of the successor)."""
         key = (fact, primed)
         if key not in self._atoms:
             field = self._field_of.get(fact)
@@ -151,24 +157,30 @@ class Encoding(Values):
 
     @cached_property
     def primed_bits(self) -> Bits:
+        """The copies of the state bits for the successor."""
         return frozenset(map(self.primed, self.state_bits))
 
     def has_code(self, state: Instance) -> bool:
-        """Whether an assignment to the state bits stands for this instance: it holds what always holds,
-        nothing that never does, and no two facts of one field."""
+        """Return True if an assignment to the state bits represents this instance.
+
+        The instance must hold all static facts, no fact that never holds, and no two facts of one field.
+        """
         coming = state.facts - self.static
         fields = {self._field_of[fact].bits for fact in coming if fact in self._field_of}
         return self.static <= state.facts and len(fields) == len(coming)
 
     def encode(self, state: Instance) -> Mapping[str, bool]:
-        """The assignment to the state bits that stands for this instance, which has one (`has_code`)."""
+        """Return the assignment to the state bits that represents this instance.
+
+        The instance must have one (`has_code`).
+        """
         assignment = dict.fromkeys(self.state_bits, False)
         for fact in state.facts - self.static:
             assignment.update(self._field_of[fact].code(fact))
         return assignment
 
     def decode(self, assignment: Mapping[str, bool]) -> Instance:
-        """The instance that an assignment to the state bits stands for."""
+        """Return the instance that an assignment to the state bits represents."""
         facts = set(self.static)
         for field in self.fields:
             if number := number_in(field.bits, assignment):
@@ -176,17 +188,17 @@ class Encoding(Values):
         return Instance(self.schema, frozenset(facts))
 
     def well_coded(self, field: Field, primed: bool = False) -> Bdd:
-        """The field holds a code that stands for something."""
+        """Return the condition that the field holds a code of one of its facts, or of none."""
         bits = tuple(map(self.primed, field.bits)) if primed else field.bits
         return self.below(bits, len(field.facts) + 1)
 
-    # atoms and active values
+    # Atoms and active values.
 
     def relation(self, name: str, terms: tuple[Vector | Value, ...], primed: bool = False) -> Bdd:
-        """P(t1, …, tq) over the state bits and the bits of the vectors among the terms.
+        """Return P(t1, …, tq) over the state bits and the bits of the vectors among the terms.
 
-        A decision tree over each vector in turn, with the atoms at its leaves: as many steps as P
-        has facts that can hold with the values among the terms, whatever the number of vectors.
+        It is a decision tree over each vector in turn, with the atoms at its leaves. It takes one step for
+        each fact of P that can hold with the values among the terms, independently of the number of vectors.
         """
         key = (name, terms, primed)
         if key not in self._relations:
@@ -197,11 +209,11 @@ class Encoding(Values):
         return self._relations[key]
 
     def facts_of(self, relation: str) -> tuple[Fact, ...]:
-        """The facts of a relation that can hold."""
+        """Return the facts of a relation that can hold."""
         return self.static_facts[relation] + self.dynamic_facts[relation]
 
     def facts_at(self, relation: str, position: int, value: Value) -> Sequence[Fact]:
-        """The facts of a relation that can hold and have the value in one place."""
+        """Return the facts of a relation that can hold and have the value at a position."""
         key = (relation, position)
         if key not in self._at:
             self._at[key] = {}
@@ -210,7 +222,7 @@ class Encoding(Values):
         return self._at[key].get(value, ())
 
     def active(self, sort: str, term: Vector | Value, primed: bool = False) -> Bdd:
-        """term ∈ ad(D): the value stands in some fact of the state."""
+        """Return term ∈ ad(D): the value occurs in some fact of the state."""
         key = (sort, term, primed)
         if key not in self._active:
             if isinstance(term, str):
@@ -223,24 +235,31 @@ class Encoding(Values):
         return self._active[key]
 
     def _stands(self, sort: str, value: Value, fact: Fact) -> bool:
-        """Whether the fact holds the value in a column of the sort: a numeral may be of other sorts too."""
+        """Return True if the fact has the value in a column of the sort.
+
+        A numeral may be in columns of other sorts too.
+        """
         return (sort, value) in zip(self.schema.relation(fact.relation).sorts, fact.args, strict=True)
 
     def more_active(self, number: int, values: Iterable[Value]) -> Bdd:
-        """The states with more than ``number`` of the values, which are no numerals, active."""
+        """Return the states with more than ``number`` of the values, which are no numerals, active."""
         return self._thresholds(number + 1, tuple(values))[-1]
 
     def most_active(self, states: Bdd, values: Iterable[Value], limit: int) -> int:
-        """max { |ad(D) ∩ values| : D ∈ states }, or ``limit`` where that is less; 0 without any state. The
-        values are no numerals."""
+        """Return min(``limit``, max { |ad(D) ∩ values| : D ∈ states }); 0 for the empty set.
+
+        The values are no numerals.
+        """
         thresholds = self._thresholds(limit + 1, tuple(values))
-        if limit and not states <= ~thresholds[limit]:  # an inclusion builds no diagram
+        if limit and not states <= ~thresholds[limit]:  # an inclusion test builds no diagram
             return limit
         return bisect_left(range(limit), True, key=lambda k: states <= ~thresholds[k + 1])
 
     def _thresholds(self, number: int, values: tuple[Value, ...]) -> Sequence[Bdd]:
-        """At position k, for k up to ``number``: the states with at least k of the values active. They are
-        kept: that a bound is kept, and how many values there are at most, is read off the same table."""
+        """Return, at position k for k up to ``number``, the states with at least k of the values active.
+
+        They are cached: the test of a bound and the maximum number of active values use the same table.
+        """
         key = (number, values)
         if key not in self._tables:
             holding = (self._facts_holding.get(value, ()) for value in values)
@@ -250,8 +269,10 @@ class Encoding(Values):
 
     @cached_property
     def doubled_keys(self) -> Bdd:
-        """The states that hold two facts which agree on the columns of a declared key. A field for the facts
-        of one key holds one of them at most, so that there is nothing to look for."""
+        """The states that hold two facts which agree on the columns of a declared key.
+
+        A field for the facts of one key holds at most one of them, so such a key needs no test.
+        """
         m = self.manager
         groups: dict[tuple[str, tuple[Value, ...]], list[Fact]] = {}
         for relation in self.schema.relations:
@@ -266,7 +287,7 @@ class Encoding(Values):
 
     @cached_property
     def dangling(self) -> Bdd:
-        """The states that have a value which is not where a reference claims it to be."""
+        """The states with a dangling reference."""
         m = self.manager
         return m.disj(
             self._having(reference.relation, reference.column, value)
@@ -276,7 +297,7 @@ class Encoding(Values):
         )
 
     def _having(self, relation: str, column: int, value: Value) -> Bdd:
-        """The states in which some fact of the relation has the value in the column."""
+        """Return the states in which some fact of the relation has the value in the column."""
         facts = self._facts_holding.get(value, ())
         return self.manager.disj(
             self.atom(fact) for fact in facts if fact.relation == relation and fact.args[column] == value
@@ -284,11 +305,11 @@ class Encoding(Values):
 
     @cached_property
     def care(self) -> Bdd:
-        """The care set: functions of states and vectors have to be right on these states only.
+        """The care set: functions of states and vectors have to be correct on these states only.
 
-        They are the states that keep the bounds (``at_most``), with well-coded fields: all reachable states
-        are among them. A function can be exponentially smaller where it may be anything elsewhere. Without
-        ``at_most`` the care set is everything, with the codes that stand for no state.
+        They are the states that respect the bounds (``at_most``), with well-coded fields; all reachable
+        states are among them. A function can be exponentially smaller if it is arbitrary elsewhere. Without
+        ``at_most`` the care set is everything, including the codes of no state.
         """
         m = self.manager
         if not self._at_most:
@@ -298,8 +319,7 @@ class Encoding(Values):
 
     @cached_property
     def _facts_holding(self) -> Mapping[Value, tuple[Fact, ...]]:
-        """For each value the facts of the database that hold it: those that come and go, and the static
-        ones."""
+        """The facts of the database that hold each value: those that change, and the static ones."""
         holding: dict[Value, list[Fact]] = {}
         told = {relation.name for relation in self.schema.history}
         for fact in (*sorted(self._field_of), *sorted(self.static)):

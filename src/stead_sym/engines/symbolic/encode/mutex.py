@@ -1,11 +1,11 @@
 """Mutex groups: relations that are functional in some of their columns, so that they can be log-coded.
 
-A key of P is a set of columns such that no state holds two P-facts that agree on them. A key that the
-deployment declares is relied on: a step that breaks it is told apart (`step.updates`) and is an error where
-it is reached. Other keys are *guessed* here from the shape of the effects. Once the actions are compiled with
-the encoding that a guess makes, each of them is *confirmed* as an inductive invariant (no action takes a
-state with at most one fact per key to one with two, see `step.invariants`) or given up, and then there is
-another encoding (`plan.guess`). What is explored rests on confirmed guesses and declared keys only.
+A key of P is a set of columns such that no state holds two P-facts that agree on them. A declared key is
+relied on: a step that violates it is detected (`step.updates`) and is an error if it is reachable. Other keys
+are *assumed* here from the syntax of the effects. Once the actions are compiled with the resulting encoding,
+each assumption is *checked* as an inductive invariant (no action leads from a state with at most one fact per
+key to one with two, see `step.invariants`). If the check fails, the assumption is dropped, and there is
+another encoding (`plan.guess`). The exploration relies on checked assumptions and declared keys only.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ Columns: TypeAlias = tuple[int, ...]
 Key: TypeAlias = tuple[str, Columns]
 """A relation and the columns that determine the others."""
 
-_FEW = 3  # so many records one field may choose between, see `_scattered`
+_FEW = 3  # the maximum number of records that one field may choose between, see `_scattered`
 
 
 def fields(
     deployment: Deployment, dynamic: Iterable[Fact], keys: Mapping[str, Sequence[Columns]]
 ) -> Iterator[Field]:
-    """The fields for the facts that come and go: one per value of the best of the ``keys`` of their
-    relation, or one per fact where no key saves bits."""
+    """Yield the fields of the facts that change.
+
+    There is one per value of the best of the ``keys`` of their relation, or one per fact if no key saves
+    bits.
+    """
     of: dict[str, list[Fact]] = {}
     for fact in dynamic:
         of.setdefault(fact.relation, []).append(fact)
@@ -56,33 +59,41 @@ def fields(
 def _holds_initially(
     deployment: Deployment, relation: Relation, key: Columns, grouped: Iterable[Iterable[Fact]]
 ) -> bool:
-    """No D0 has two facts of a group. Where D0 may have any facts of the relation, only a declared key says
-    so."""
+    """Return True if no D0 has two facts of a group.
+
+    If D0 may have any facts of the relation, only a declared key guarantees that.
+    """
     if deployment.initially is not None and relation.name in deployment.initially.relations:
         return bool(relation.keys) and set(relation.keys) <= set(key)
     return all(sum(fact in deployment.init for fact in group) <= 1 for group in grouped)
 
 
 def _scattered(group: Sequence[Fact], rigid: Set[Value]) -> bool:
-    """Whether the facts mention more than a few records, and no record is mentioned by all of them.
+    """Return True if the facts mention more than a few records, and no record is common to all of them.
 
-    Such facts say *which* record has some property: `Focus(x)`, of which one holds at most. One field for all
-    of them would stand above the bits of the records, and a diagram would hold a copy of these for
-    each of its codes. With a bit of its own beside each record the diagram only has to remember, on
-    the way down, whether the record with the property has been passed."""
+    Such facts tell *which* record has some property: `Focus(x)`, of which at most one holds. A single field
+    for all of them would be above the bits of the records, and a diagram would hold a copy of these for each
+    of its codes. With a bit of its own next to each record the diagram only has to encode, from the top down,
+    if the record with the property has been passed.
+    """
     values = [set(fact.args) - rigid for fact in group]
     return len(list(filter(None, values))) > _FEW and not set.intersection(*values)
 
 
 def possible_keys(deployment: Deployment) -> Mapping[str, tuple[Columns, ...]]:
-    """Per relation the keys that every insertion into it seems to respect, the fewest columns first, and
-    the declared ones."""
+    """Return, per relation, the keys that every insertion syntactically respects, and the declared ones.
+
+    Those with the fewest columns come first.
+    """
     return {relation.name: tuple(_keys(deployment, relation)) for relation in deployment.schema.relations}
 
 
 def singles(deployment: Deployment, keys: Mapping[str, Sequence[Columns]]) -> frozenset[str]:
-    """The relations that seem to hold one fact at most. Relaxed reachability relies on it; the facts
-    it leaves out cannot come to hold before the first state with two, which is then found out."""
+    """Return the relations that apparently hold at most one fact.
+
+    Relaxed reachability relies on it. The facts that it leaves out cannot hold before the first state with
+    two facts of the relation, which the check detects.
+    """
     return frozenset(
         relation.name
         for relation in deployment.schema.relations
@@ -104,7 +115,7 @@ def _writes(statement: object, relation: str) -> bool:
 
 
 def keys_of(field: Field) -> frozenset[Key]:
-    """The keys that two facts of a field at once would break: any columns on which its facts agree."""
+    """Return the keys that two facts of a field would violate: any columns on which all its facts agree."""
     first = field.facts[0]
     columns = range(len(first.args))
     agreeing = [k for k in columns if len({fact.args[k] for fact in field.facts}) == 1]
@@ -112,8 +123,10 @@ def keys_of(field: Field) -> frozenset[Key]:
 
 
 def is_declared(field: Field, schema: Schema) -> bool:
-    """Whether the facts of a field agree on the columns of a declared key, so that no reachable state may
-    hold two of them: nothing that was guessed."""
+    """Return True if the facts of a field agree on the columns of a declared key.
+
+    Then no reachable state may hold two of them, without any assumption.
+    """
     keys = schema.relation(field.facts[0].relation).keys
     return bool(keys) and all(len({fact.args[k] for fact in field.facts}) == 1 for k in keys)
 
@@ -126,8 +139,10 @@ def _by_key(facts: Iterable[Fact], key: Sequence[int]) -> Iterator[list[Fact]]:
 
 
 def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
-    """How many bits and fields an encoding takes; of two with as many bits, that with fewer fields is better,
-    since it rules out more sets of facts."""
+    """Return the numbers of bits and of fields that an encoding takes.
+
+    With equal bits the encoding with fewer fields is better, since it excludes more sets of facts.
+    """
     return sum(len(group).bit_length() for group in groups), len(groups)
 
 

@@ -1,18 +1,18 @@
 """Values as bits: vectors, each a variable that ranges over the values of one sort.
 
-A *log-coded* vector numbers the values; it stands above the state bits: with x on top, P(x, …) is a decision
-tree over x. Those of one sort are interleaved, so that x = y takes a node or two per bit.
+A *log-coded* vector numbers the values; it is above the state bits: with x on top, P(x, …) is a decision tree
+over x. Those of one sort are interleaved, so that x = y takes a node or two per bit.
 
-A *one-hot* vector has a bit per value, of which exactly one holds, each beside the bits of the record it
-names. A diagram for a set of pairs (D, x) with x on top holds a copy of the states for each value of x. With
-the bits of x beside the records it is about twice as large as that of the states: on the way down it only has
-to remember whether the record that x names has been passed. The bits for one value stand together, whichever
-vectors they belong to: kept apart, x = y would take 2^n nodes for n values.
+A *one-hot* vector has a bit per value, of which exactly one holds, each next to the bits of the record that
+it names. A diagram for a set of pairs (D, x) with x on top holds a copy of the states for each value of x.
+With the bits of x next to the records it is about twice as large as that of the states: from the top down it
+only has to encode if the record that x names has been passed. The bits for one value are adjacent, whichever
+vectors they belong to: if they were apart, x = y would take 2^n nodes for n values.
 
 A `fresh` statement may draw a value *beyond* the restriction U_f. Log-coded vectors have codes for a few of
-these; a one-hot vector that stands for a fresh value has no bit set then. One that stands for a variable of
-a specification has no bit set where it is *dead*: the value that the variable holds is active in no fact and
-no constant. For two of these a bit of its own, `same_dead`, says that they hold the same one.
+these; a one-hot vector for a fresh value has no bit set then. A vector for a variable of a specification has
+no bit set if it is *dead*: the variable's value occurs in no fact and is no constant. For two of these an
+additional bit, `same_dead`, encodes that their values are equal.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from stead_sym.logic.syntax import Ordering
 from stead_sym.relational.schema import Value, is_numeral
 
 HELD = "held"
-"""The role of vectors that stand for variables of specifications."""
+"""The role of vectors for variables of specifications."""
 FRESH = "fresh"
-"""The role of vectors that stand for fresh values, where these are any unused ones."""
+"""The role of vectors for fresh values, if these are any unused ones."""
 PARAM = "param"
-"""The role of vectors that stand for parameters of calls, and for what is shown; one-hot, but for numbers."""
+"""The role of vectors for parameters of calls, and for views; one-hot, except for numbers."""
 FAIR = "fair"
-"""The role of vectors that stand for the arguments of a constraint on actions, coded as parameters are."""
+"""The role of vectors for the arguments of a constraint on actions, coded like parameters."""
 ONE_HOT = frozenset({HELD, FRESH, PARAM, FAIR, "name"})
 """The roles of one-hot vectors: these four, and names of a context."""
 
@@ -45,7 +45,7 @@ class Vector:
     """A variable of one sort.
 
     Log-coded, ``bits`` have the most significant first; ``one_hot``, there is one bit per value. ``mortal``:
-    the vector may be dead, none of its bits set.
+    the vector may be dead, with none of its bits set.
     """
 
     sort: str
@@ -54,16 +54,19 @@ class Vector:
     mortal: bool = False
 
     def __hash__(self) -> int:
-        """That of one bit: no two vectors share any, and a one-hot vector has a bit for each record."""
+        """Return the hash of one bit.
+
+        No two vectors share any, and a one-hot vector has a bit for each record.
+        """
         return hash(self.bits[0])
 
 
 class Values:
     """The values of one restriction as bits.
 
-    ``values`` are those of U_f per sort, ``beyond`` says how many more log-coded vectors can name.
-    ``mortal`` are the sorts whose values a variable of a specification may outlive. ``first`` is the least
-    integer of each sort of integers: the code of a value says how much larger it is.
+    ``values`` are those of U_f per sort, ``beyond`` is the number of additional ones that log-coded vectors
+    can name. ``mortal`` are the sorts whose values a variable of a specification may outlive. ``first`` is
+    the least integer of each sort of integers: the code of a value is its offset from it.
     """
 
     def __init__(
@@ -74,7 +77,7 @@ class Values:
         mortal: Set[str] = frozenset(),
         beside: Mapping[Value, str] = MappingProxyType({}),
     ) -> None:
-        """``beside`` names for a value the state bit that its bits in one-hot vectors stand above."""
+        """Create the codes; ``beside`` maps a value to the state bit below its bits in one-hot vectors."""
         self.manager = manager
         self.values = values
         self.beyond = {
@@ -90,26 +93,29 @@ class Values:
             for sort, listed in values.items()
         }
         self._vectors: dict[tuple[str, str, int], Vector] = {}
-        self._neighbours: dict[tuple[str, Value], str] = {}  # the topmost one-hot bit for a value
-        self._names: dict[str, tuple[Vector, Value]] = {}  # what a bit of a one-hot vector says
+        self._neighbours: dict[tuple[str, Value], str] = {}  # the topmost one-hot bit of a value
+        self._names: dict[str, tuple[Vector, Value]] = {}  # the vector and the value of a one-hot bit
         self._is_value: dict[tuple[Vector, Value], Bdd] = {}
         self._valid: dict[Vector, Bdd] = {}
 
     @staticmethod
     def is_beyond(value: Value) -> bool:
-        """The value stands for one outside U_f (its name is no identifier of the language)."""
+        """Return True if the value represents one outside U_f (its name is no identifier of the language)."""
         return "?" in value
 
     @staticmethod
     def primed(bit: str) -> str:
-        """The successor's copy of a bit, right below it."""
+        """Return the successor's copy of a bit, directly below it."""
         return f"{bit}'"
 
-    # declaration
+    # Declaration.
 
     def vector(self, role: str, sort: str, index: int) -> Vector:
-        """The ``index``-th vector of a sort in a role: one of `ONE_HOT`, or `var`, log-coded, for variables
-        that are quantified at once or gone through."""
+        """Return the ``index``-th vector of a sort in a role.
+
+        The role is one of `ONE_HOT`, or `var`, log-coded, for variables that are quantified or enumerated at
+        once.
+        """
         key = (role, sort, index)
         if key not in self._vectors:
             name = _name(role, sort, index)
@@ -121,13 +127,19 @@ class Values:
         return self._vectors[key]
 
     def _is_one_hot(self, role: str, sort: str) -> bool:
-        """A number names no record: of the parameters those are log-coded, whose bits one-hot would stand
-        above all others, one for each number."""
+        """Return True if vectors of the role and sort are one-hot.
+
+        A number names no record. Parameters that are numbers are log-coded: their one-hot bits, one for each
+        number, would be above all others.
+        """
         return role in ONE_HOT and not (role in (PARAM, FAIR) and sort in self.first)
 
     def _standing_above(self, foreseen: Mapping[tuple[str, str], int]) -> Mapping[str | None, Sequence[str]]:
-        """The bits of the first so many one-hot vectors of each role and sort, under the state bit that they
-        stand above, from the top; under None those that stand above all."""
+        """Return the bits of the first one-hot vectors of each role and sort, by the state bit below them.
+
+        ``foreseen`` has the number of vectors. Bits are listed from the top; those above all state bits are
+        under None.
+        """
         of_value: dict[tuple[str, Value], list[str]] = {}
         for (role, sort), number in foreseen.items():
             if not self._is_one_hot(role, sort):
@@ -146,7 +158,7 @@ class Values:
         bits = tuple(f"{name}.{j}" for j in range(width))
         log_coded = [v for v in reversed(self._vectors.values()) if not v.one_hot]
         beside = next((v for v in log_coded if v.sort == sort), None)
-        if beside is None and sort in self.first:  # integers of all sorts, bit for bit of the same weight
+        if beside is None and sort in self.first:  # interleave integers of all sorts by weight
             beside = next((v for v in log_coded if v.sort in self.first), None)
         below = () if beside is None else beside.bits[-width:]
         self.manager.declare_top(bits[: width - len(below)])
@@ -157,7 +169,7 @@ class Values:
     def _declare_one_hot(self, name: str, sort: str, mortal: bool) -> Vector:
         bits = {
             value: _one_hot_bit(name, value) for value in self.values[sort] or ("",)
-        }  # one, to have a name
+        }  # at least one bit, which identifies the vector
         for value, bit in bits.items():
             if self.manager.has(bit):
                 continue
@@ -172,7 +184,7 @@ class Values:
         return vector
 
     def successor(self, vector: Vector) -> Vector:
-        """The successor's copy of a one-hot vector."""
+        """Return the successor's copy of a one-hot vector."""
         bits = tuple(map(self.primed, vector.bits))
         for bit, copy in zip(vector.bits, bits, strict=True):
             if not self.manager.has(copy):
@@ -180,37 +192,37 @@ class Values:
         return Vector(vector.sort, bits, vector.one_hot, vector.mortal)
 
     def unused(self, sort: str, taken: Iterable[Vector | Value], role: str = "var") -> Vector:
-        """The first vector of the sort and role that is not taken."""
+        """Return the first vector of the sort and role that is not taken."""
         used, index = set(taken), 0
         while (vector := self.vector(role, sort, index)) in used:
             index += 1
         return vector
 
     def distinct(self, sorts: Iterable[str], role: str = "var") -> tuple[Vector, ...]:
-        """Vectors of these sorts, no two of them the same."""
+        """Return pairwise distinct vectors of these sorts."""
         vectors: list[Vector] = []
         for sort in sorts:
             vectors.append(self.unused(sort, vectors, role))
         return tuple(vectors)
 
     def of_role(self, role: str) -> Iterator[tuple[Vector, int]]:
-        """The vectors of a role that there are by now, each with its index."""
+        """Yield the existing vectors of a role, each with its index."""
         for (own, _, index), vector in self._vectors.items():
             if own == role:
                 yield vector, index
 
     def beside(self, value: Value) -> str | None:
-        """The state bit that the bits for a value in one-hot vectors stand above, if there is one."""
+        """Return the state bit below a value's bits in one-hot vectors; None if there is none."""
         return self._beside.get(value)
 
-    # coding
+    # Coding.
 
     def bit(self, vector: Vector, value: Value) -> str:
-        """The bit of a one-hot vector that says vector = value."""
+        """Return the bit of a one-hot vector that encodes vector = value."""
         return vector.bits[self._codes[vector.sort][value]]
 
     def code(self, vector: Vector, value: Value) -> Mapping[str, bool]:
-        """The bits that say vector = value."""
+        """Return the bits that encode vector = value."""
         number = self._codes[vector.sort][value]
         if vector.one_hot:
             return {bit: k == number for k, bit in enumerate(vector.bits)}
@@ -219,8 +231,10 @@ class Values:
     def assignment_code(
         self, living: Mapping[Vector, Value], dead: Mapping[Vector, Value]
     ) -> Mapping[str, bool]:
-        """The bits that say what some vectors hold. The values of ``dead`` are names of no importance: all
-        that is said of them is which vectors share one."""
+        """Return the bits that encode the values of some vectors.
+
+        The values of ``dead`` are arbitrary names: only the equalities among them are encoded.
+        """
         code: dict[str, bool] = {}
         for vector, value in living.items():
             code |= self.code(vector, value)
@@ -229,22 +243,24 @@ class Values:
         return code | self._dead_code(living, dead)
 
     def holding(self, living: Mapping[Vector, Value], dead: Mapping[Vector, Value]) -> Bdd:
-        """`assignment_code` as a function that is satisfied by no other assignment: of a one-hot vector that
-        lives it says one bit, and not one for each value."""
+        """Return `assignment_code` as a function that no other assignment satisfies.
+
+        For a living one-hot vector it tests one bit instead of one for each value.
+        """
         named = (self.is_value(vector, value) for vector, value in living.items())
         return self.manager.conj(
             [*named, *map(self.dead, dead), self.manager.cube(self._dead_code(living, dead))]
         )
 
     def _dead_code(self, living: Mapping[Vector, Value], dead: Mapping[Vector, Value]) -> dict[str, bool]:
-        """The bits that say which of some vectors hold the same dead value."""
+        """Return the bits that encode which of some vectors hold equal dead values."""
         return {
             self.same_dead(left, right): left in dead and dead[left] == dead.get(right)
             for left, right in self.mortal_pairs((*living, *dead))
         }
 
     def value(self, vector: Vector, assignment: Mapping[str, bool]) -> Value:
-        """The value that an assignment to the vector's bits says."""
+        """Return the value that an assignment to the vector's bits encodes."""
         if vector.one_hot:
             number = next(k for k, bit in enumerate(vector.bits) if assignment[bit])
         else:
@@ -252,25 +268,27 @@ class Values:
         return (*self.values[vector.sort], *self.beyond[vector.sort])[number]
 
     def tuples(self, function: Bdd, vectors: Sequence[Vector]) -> Iterator[tuple[Value, ...]]:
-        """The tuples of values that satisfy a function of these vectors alone, which says of one-hot vectors
-        that each has a value."""
+        """Yield the tuples of values that satisfy a function of these vectors alone.
+
+        The function must imply that each one-hot vector has a value.
+        """
         if vectors and all(vector.one_hot for vector in vectors):
             for on in self.manager.sets(function):
                 named = dict(map(self._names.__getitem__, on))
                 yield tuple(named[vector] for vector in vectors)
             return
-        bits = sorted(bits_of(vectors), key=self.manager.level)  # so that nothing is built on the way down
+        bits = sorted(bits_of(vectors), key=self.manager.level)  # so that the enumeration builds no diagram
         for assignment, _ in self.manager.cases(function, bits):
             yield tuple(self.value(vector, assignment) for vector in vectors)
 
-    # dead values
+    # Dead values.
 
     def dead(self, vector: Vector) -> Bdd:
-        """The vector is dead: no bit of it is set."""
+        """Return the condition that the vector is dead: none of its bits is set."""
         return self.none(vector)
 
     def same_dead(self, left: Vector, right: Vector) -> str:
-        """The bit that says that two mortal vectors of one sort hold the same dead value."""
+        """Return the bit that encodes that two mortal vectors of one sort hold the same dead value."""
         bit = "~".join(sorted((left.bits[0], right.bits[0])))
         if not self.manager.has(bit):
             self.manager.declare_bottom([bit, self.primed(bit)])
@@ -278,22 +296,24 @@ class Values:
 
     @staticmethod
     def mortal_pairs(vectors: Iterable[Vector | Value]) -> Iterator[tuple[Vector, Vector]]:
-        """The pairs of mortal vectors of one sort among the terms."""
+        """Yield the pairs of mortal vectors of one sort among the terms."""
         mortal = {v: None for v in vectors if isinstance(v, Vector) and v.mortal}
         for left, right in combinations(sorted(mortal, key=lambda v: v.bits), 2):
             if left.sort == right.sort:
                 yield left, right
 
     def held_bits(self, vectors: Iterable[Vector]) -> tuple[str, ...]:
-        """The bits of an assignment to the vectors: their own, and those that say which dead ones are the
-        same."""
+        """Return the bits of an assignment to the vectors: their own, and those for equal dead ones."""
         listed = tuple(vectors)
         return bits_of(listed) + tuple(self.same_dead(*pair) for pair in self.mortal_pairs(listed))
 
-    # functions of vectors
+    # Functions of vectors.
 
     def is_value(self, term: Vector | Value, value: Value) -> Bdd:
-        """term = value (for a one-hot vector, where one of its bits holds at most)."""
+        """Return term = value.
+
+        For a one-hot vector this assumes that at most one of its bits is set.
+        """
         if isinstance(term, str):
             return self.manager.true if term == value else self.manager.false
         if term.one_hot:
@@ -306,11 +326,11 @@ class Values:
         return self._is_value[key]
 
     def is_among(self, vector: Vector, values: Iterable[Value]) -> Bdd:
-        """The vector names one of the values."""
+        """Return the condition that the vector names one of the values."""
         return self.table(vector, dict.fromkeys(values, self.manager.true))
 
     def equal(self, left: Vector | Value, right: Vector | Value) -> Bdd:
-        """left = right. Two dead vectors are equal where `same_dead` says so."""
+        """Return left = right; two dead vectors are equal iff their `same_dead` bit is set."""
         if isinstance(left, str):
             return self.is_value(right, left)
         if isinstance(right, str):
@@ -324,18 +344,20 @@ class Values:
             return living | m.var(self.same_dead(left, right)) if mortal else living
         pairs = zip(reversed(left.bits), reversed(right.bits), strict=True)
         result = m.true
-        for a, b in pairs:  # least significant first: each step adds a bit on top
+        for a, b in pairs:  # least significant first, so that each step adds a bit on top
             result = m.var(a).equiv(m.var(b)) & result
         return result
 
     def equal_living(self, left: Vector, right: Vector) -> Bdd:
-        """The two vectors, of which one at least is one-hot, name the same value of U_f."""
+        """Return the condition that two vectors, at least one of them one-hot, name the same value of U_f."""
         values = self.values[left.sort]
         return self.manager.disj(self.is_value(left, v) & self.is_value(right, v) for v in values)
 
     def equal_valid(self, left: Vector | Value, right: Vector) -> Bdd:
-        """left = right, and the right one, which is not mortal, names a value. Of a one-hot vector it is said
-        value by value that no other bit holds: the equality alone tells all sets of bits apart.
+        """Return left = right and that the right one, which is not mortal, names a value.
+
+        For a one-hot vector it tests value by value that no other bit is set: a diagram of the equality alone
+        would distinguish all sets of bits.
         """
         assert not right.mortal
         if not right.one_hot:
@@ -344,13 +366,16 @@ class Values:
         return m.disj(self.is_value(left, v) & m.point(self.code(right, v)) for v in values)
 
     def compares(self, ordering: Ordering, sort: str, left: Vector | Value, right: Vector | Value) -> Bdd:
-        """left < right, and so on, for two terms of an ordered sort, whose values stand in their order."""
+        """Return left < right, and so on, for two terms of an ordered sort.
+
+        Its values are listed in ascending order.
+        """
         m, values = self.manager, self.values[sort]
         named = [self.is_value(right, value) for value in values]
         below, above = m.false, m.disj(named)
         entries: dict[Value, Bdd] = {}
         for place, value in enumerate(values):
-            following = above & ~named[place]  # of the values so far only the later ones are left
+            following = above & ~named[place]  # only the values after this one are left
             match ordering:
                 case "<":
                     entries[value] = following
@@ -368,7 +393,7 @@ class Values:
         return entries[left] if isinstance(left, str) else self.table(left, entries)
 
     def valid(self, vector: Vector) -> Bdd:
-        """The vector names a value of U_f; a mortal one may be dead."""
+        """Return the condition that the vector names a value of U_f; a mortal one may be dead."""
         if vector not in self._valid:
             if vector.one_hot:
                 one = self.is_among(vector, self.values[vector.sort])
@@ -378,11 +403,14 @@ class Values:
         return self._valid[vector]
 
     def none(self, vector: Vector) -> Bdd:
-        """No bit of a one-hot vector is set. If it stands for a fresh value this is one outside U_f."""
+        """Return the condition that no bit of a one-hot vector is set.
+
+        A vector for a fresh value then denotes one outside U_f.
+        """
         return self.manager.cube(dict.fromkeys(vector.bits, False))
 
     def below(self, bits: tuple[str, ...], count: int) -> Bdd:
-        """The number coded by ``bits`` (most significant first) is less than ``count``."""
+        """Return the condition that the number in ``bits``, most significant first, is below ``count``."""
         m = self.manager
         result = m.false
         for j, bit in enumerate(reversed(bits)):
@@ -393,7 +421,10 @@ class Values:
     def choice(
         self, terms: tuple[Vector | Value, ...], leaves: Sequence[tuple[tuple[Value, ...], Bdd]]
     ) -> Bdd:
-        """⋁ over the leaves (u, f) of terms = u ∧ f. Of one-hot vectors it says that each has one value."""
+        """Return ⋁ over the leaves (u, f) of terms = u ∧ f.
+
+        It implies that each one-hot vector has one value.
+        """
         if not terms:
             return self.manager.disj(leaf for _, leaf in leaves)
         vectors = [term for term in terms if isinstance(term, Vector)]
@@ -405,14 +436,16 @@ class Values:
             groups.setdefault(args[0], []).append((args[1:], leaf))
         if isinstance(first, str):
             return self.choice(rest, groups.get(first, []))
-        # The leaves may come from a set: sorted, every process builds the same diagrams in the same order.
+        # The leaves may come from a set; sorted, every process builds the same diagrams in the same order.
         return self.table(first, {value: self.choice(rest, groups[value]) for value in sorted(groups)})
 
     def _one_hot_choice(
         self, terms: tuple[Vector | Value, ...], leaves: Iterable[tuple[tuple[Value, ...], Bdd]]
     ) -> Bdd:
-        """`choice` for several one-hot vectors: one bit of each is set and the others idle. One table inside
-        the other would take as many steps as there are pairs of values."""
+        """Return `choice` for several one-hot vectors: one bit of each is set and the others are idle.
+
+        Nested tables would take as many steps as there are pairs of values.
+        """
         m = self.manager
         idle = {bit: ~m.var(bit) for term in terms if isinstance(term, Vector) for bit in term.bits}
         cases: list[tuple[Bdd, Bits]] = []
@@ -424,12 +457,12 @@ class Values:
             ):
                 codes = [(vector, self._codes[vector.sort].get(value)) for vector, value in chosen.items()]
                 bits = [vector.bits[code] for vector, code in codes if code is not None]
-                if len(bits) == len(codes):  # else a variable of another sort, of which the atom is false
+                if len(bits) == len(codes):  # otherwise a variable has another sort, and the atom is false
                     cases.append((m.conj([leaf, *map(m.var, bits)]), frozenset(bits)))
         return union(m, cases, idle)
 
     def table(self, vector: Vector, entries: Mapping[Value, Bdd]) -> Bdd:
-        """⋁ over the entries (u, f) of vector = u ∧ f, built bit by bit from the least one up."""
+        """Return ⋁ over the entries (u, f) of vector = u ∧ f, built from the least significant bit up."""
         m = self.manager
         if vector.one_hot:
             return self.one_hot_table(vector, entries)
@@ -449,14 +482,14 @@ class Values:
         entries: Mapping[Value, Bdd],
         others: Mapping[Value, Bdd] = MappingProxyType({}),
     ) -> Bdd:
-        """`table` for a one-hot vector; for all values v but the one named also ``others[v]`` holds.
+        """Return `table` for a one-hot vector, with ``others[v]`` for all values v but the named one.
 
-        It says that exactly one bit holds: a disjunction that leaves this open takes 2^n nodes where the n
-        bits stand above the entries.
+        It implies that exactly one bit holds: a disjunction that leaves this open takes 2^n nodes if the n
+        bits are above the entries.
         """
         m = self.manager
         of_bit = dict(zip(vector.bits, self.values[vector.sort], strict=False))
-        none, one = m.true, m.false  # of the bits so far none holds, or one with its entry
+        none, one = m.true, m.false  # none of the bits so far holds; one does, with its entry
         for bit in sorted(vector.bits, key=m.level, reverse=True):
             value = of_bit.get(bit, "")
             high, idle = m.var(bit), others.get(value, m.true)
@@ -474,16 +507,16 @@ def _one_hot_bit(vector: str, value: Value) -> str:
 
 
 def coded(bits: Sequence[str], number: int) -> Mapping[str, bool]:
-    """The values of the bits, the most significant first, that say a number."""
+    """Return the values of the bits, the most significant first, that encode a number."""
     last = len(bits) - 1
     return {bit: bool(number >> (last - j) & 1) for j, bit in enumerate(bits)}
 
 
 def number_in(bits: Iterable[str], assignment: Mapping[str, bool]) -> int:
-    """The number that the bits say, 0 for those that the assignment leaves out."""
+    """Return the number that the bits encode; a missing bit is 0."""
     return int("".join("01"[assignment.get(bit, False)] for bit in bits), 2)
 
 
 def bits_of(terms: Iterable[Vector | Value]) -> tuple[str, ...]:
-    """The bits of the vectors among the terms, in order; a value has none."""
+    """Return the bits of the vectors among the terms, in order; a value has none."""
     return tuple(bit for term in terms if isinstance(term, Vector) for bit in term.bits)

@@ -1,8 +1,8 @@
 """The order of the state bits: the facts of one entity together, linked entities next to each other.
 
-Values are linked by the static facts and by the fields that both own (stand in all facts of); the
-reverse Cuthill-McKee order of that graph keeps links short. Fields whose facts have no entity in common
-(a flag, or a relation such as `Focus(x)` that says which entity has some property) stand above all others.
+Values are linked by the static facts and by the fields that both own (occur in all facts of); the reverse
+Cuthill-McKee order of that graph keeps links short. Fields whose facts have no entity in common (a flag, or a
+relation such as `Focus(x)`, which marks the entity that has some property) are above all others.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
 _SEVERAL = 3
-_HUB = 6  # others that a value may be linked to, whatever part of their sort they are
+_HUB = 6  # the number of linked values that never makes a hub, whatever fraction of their sort they are
 _PART = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The fields in the order of their bits, from the top; and for each value its first bit: that of the
-    first field that it owns or, where it owns none, of its cluster."""
+    """The fields in the order of their bits, from the top, and the first bit of each value.
+
+    The first bit of a value is that of the first field that it owns or, if it owns none, of its cluster.
+    """
 
     fields: tuple[Field, ...]
     beside: Mapping[Value, str]
 
 
 def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deployment) -> Order:
-    """The order of the fields of a deployment."""
+    """Return the order of the fields of a deployment."""
     rigid = deployment.schema.rigid
     listed = list(fields)
     graph = nx.Graph()
@@ -54,13 +56,16 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     keyed = {relation.sorts[k] for relation in deployment.schema.relations for k in relation.keys}
 
     def is_keyed(field: Field, value: Value) -> bool:
-        """The value is of a sort that some relation has for a key."""
+        """Return True if the value is of a sort that is a key of some relation."""
         relation, args = field.facts[0]
         return deployment.schema.relation(relation).sorts[args.index(value)] in keyed
 
     def place(field: Field) -> tuple[int, int, tuple[Fact, ...]]:
-        """With the owner that is of a sort with keys, or that the fewest others are linked to: the record,
-        not the employee who has many."""
+        """Return the position of a field, with the record that owns it.
+
+        The record is the owner whose sort has keys, or the one with the fewest links: the order, not the
+        employee who has many.
+        """
         owners = _owners(field, rigid)
         if not owners:
             return (-1, -1, field.facts)
@@ -78,10 +83,11 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
 
 
 def _close_together(graph: nx.Graph) -> list[Value]:
-    """The vertices in an order (reverse Cuthill-McKee) that keeps neighbours close.
+    """Return the vertices in an order (reverse Cuthill-McKee) that keeps neighbours close.
 
-    networkx walks through sets of vertices. Strings lie in a set in another order in each process, numbers do
-    not: the vertices are numbered in the order of their names, so that an input always has the same order.
+    networkx iterates over sets of vertices. The order of strings in a set differs between processes, that of
+    integers does not. So the vertices are numbered in the order of their names, and an input always gives the
+    same order.
     """
     values = sorted(graph)
     numbered = nx.relabel_nodes(graph, {value: k for k, value in enumerate(values)})
@@ -89,13 +95,14 @@ def _close_together(graph: nx.Graph) -> list[Value]:
 
 
 def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
-    """The values that are linked to every value of another sort, of which there are three at least, or to
-    more than a few and more than a fourth of them: such a link says little about which record belongs to
-    which.
+    """Return the hubs: values linked to most values of another sort.
 
-    It is the part that counts and not the number. A customer with many orders is what these have in common,
-    and kept apart from them the bits of each such customer would have to be remembered from the one place to
-    the other: exponentially many nodes.
+    A hub is linked to all values of another sort with at least three values, or to more than a few and more
+    than a fourth of them. Such a link is little evidence of which records belong together.
+
+    The criterion is the fraction and not the number. The many orders of a customer belong together; if the
+    customer's bits were apart from them, they would have to be remembered from the one position to the other,
+    in exponentially many nodes.
     """
     sort_of: dict[Value, str] = {}
     for field in fields:
@@ -115,5 +122,5 @@ def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> s
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:
-    """The values, rigid ones aside, that every fact of the field mentions."""
+    """Return the values, except rigid ones, that every fact of the field mentions."""
     return set.intersection(*(set(fact.args) for fact in field.facts)) - rigid

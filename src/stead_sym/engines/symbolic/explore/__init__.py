@@ -1,1 +1,1 @@
-"""The agent, asked context by context, and the reachable states."""
+"""Query the agents context by context, and compute the reachable states."""

@@ -1,17 +1,18 @@
-"""The agent in the transition relation: decision contexts found lazily, one query for each.
+"""The agent in the transition relation: decision contexts enumerated lazily, with one query for each.
 
-For a context K with names n1, …, nk the relation match_K(D, x1, …, xk) says that x is an
-injective naming under which the agent's view of D and its offered calls are exactly K. As x
-ranges over *all* isomorphisms from K, the calls
+For a context K with names n1, …, nk the relation match_K(D, x1, …, xk) holds iff x is an injective naming
+under which the agent's view of D and its offered calls are exactly K. As x ranges over *all* isomorphisms
+from K, the calls
+
     { ω(x[u]) : ω(u) selected in K, match_K(D, x) }
-are those of Eq. (wrapper), symmetric contexts included, without any automorphism being computed.
-States are picked once per context, never once per state.
+
+are those of Eq. (wrapper), symmetric contexts included, without computing any automorphism. One state is
+picked per context, and states are never enumerated.
 
 match_K is built over all states, reachable or not: one query decides all states that show K, whatever they
-hold besides that the agent is not shown. Names are one-hot vectors, each bit beside the record it may name,
-so that the size of match_K is linear in the number of records. Where the agent is shown so much that
-match_K is too large (it holds the orbit of K, all that renamings make of it), it is built anew for the
-undecided states only.
+hold outside the agent's view. Names are one-hot vectors, each bit next to the record that it may name, so the
+size of match_K is linear in the number of records. If the view is so large that match_K is too large (it
+holds the orbit of K under all renamings), it is built for the undecided states only.
 """
 
 from __future__ import annotations
@@ -36,17 +37,19 @@ from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
-_LIMIT = 1000  # nodes per bit of match_K over all states, past which it is cut down to those at hand
+_LIMIT = 1000  # nodes per bit; a larger match_K over all states is restricted to the undecided ones
 
 
 class _TooLarge(Exception):
-    """match_K over all states has more than `_LIMIT` nodes per bit."""
+    """An error: match_K over all states has more than `_LIMIT` nodes per bit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Met:
-    """A context K with a vector for each of its names, match_K, and the states in which K is shown: all
-    of them, or those at hand where the match is ``bounded`` to these."""
+    """A context K with a vector for each of its names, match_K, and the states in which K is shown.
+
+    These are all such states, or those among the undecided ones if the match is ``bounded`` to them.
+    """
 
     context: DecisionContext
     naming: Mapping[Value, Vector]
@@ -56,7 +59,7 @@ class _Met:
 
 
 class ContextFinder:
-    """Decides the calls of one agent for whole sets of states."""
+    """The decisions of one agent for whole sets of states."""
 
     def __init__(
         self,
@@ -68,7 +71,7 @@ class ContextFinder:
     ) -> None:
         self.deployment = deployment
         self.agent = agent
-        self.compiler = compiler  # with log-coded vectors, to go through what is shown and offered
+        self.compiler = compiler  # with log-coded vectors, to enumerate views and offers
         self.encoding = compiler.encoding
         self._beside = offers.beside  # with one-hot vectors
         self.manager = compiler.manager
@@ -78,18 +81,19 @@ class ContextFinder:
         self.decided = self.manager.false
         self._offers = offers
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
-        self._matched: set[DecisionContext] = set()  # those of `contexts` that are shown at no place
-        self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # known for the states met so far only
+        self._matched: set[DecisionContext] = set()  # the contexts that are shown at no place
+        self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # decided for the states so far only
         self._views = Views(deployment, agent, compiler, offers)
         self._locator = Locator(self._views, wrapper)
 
     def decide(self, states: Bdd, allowance: Allowance | None = None) -> Iterator[Mapping[str, Bdd]]:
-        """Decide every state of ``states``: what the agent selects, as relations over the state
-        bits and each tool's selectors, one mapping per context met. Where it is offered nothing it selects
-        nothing.
+        """Decide every state of ``states``, and yield the selected calls, one mapping per context.
 
-        The contexts are found first, and what is new of them is put to the agent at once. Raises `TooMany`
-        where more contexts, and places that may show one, have to be looked at than the ``allowance`` has.
+        Calls are relations over the state bits and each tool's selectors. If the agent is offered nothing, it
+        selects nothing.
+
+        The contexts are enumerated first, and the agent is queried about all new ones at once. Raises
+        `TooMany` if there are more contexts, and places that may show one, than the ``allowance``.
         """
         allowance = allowance or Allowance()
         assert self.encoding.are_states(states)
@@ -113,7 +117,7 @@ class ContextFinder:
         at_sites = self.manager.disj(alike.shown for alike in located)
         left = undecided & ~at_sites
         left = left & ~self.manager.disj(met.states for met in found)
-        while left != self.manager.false:  # shown beside the items of a place
+        while left != self.manager.false:  # more is shown than the items of a place
             allowance.spend()
             found.append(self._met(self.picked(left), left))
             left = left & ~found[-1].states
@@ -136,22 +140,22 @@ class ContextFinder:
 
     @property
     def places(self) -> int:
-        """At how many places in the data contexts were looked for."""
+        """The number of places in the data at which contexts were searched."""
         return self._locator.places
 
     def picked(self, states: Bdd) -> DecisionContext:
-        """What the agent is shown and offered in one of the states."""
+        """Return the context of the agent in one of the states."""
         return self.context(self.manager.pick(states, self.encoding.order))
 
     def showing(self, context: DecisionContext, among: Bdd) -> Bdd:
-        """The states of ``among`` that show a context, or one that a renaming makes of it."""
+        """Return the states of ``among`` that show a context up to renaming."""
         try:
             return among & self._meet(context, None).states
         except _TooLarge:
             return self._meet(context, among).states
 
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
-        """What the agent is shown and offered in one state, given as bits."""
+        """Return the context of the agent in one state, given as bits."""
         m, facts, calls = self.manager, list[Fact](), list[Call]()
         here, bits = m.cube(state), self.encoding.state_bits
         for relation, (vectors, there) in self._views.one_hot.items():
@@ -168,23 +172,28 @@ class ContextFinder:
         return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), made)
 
     def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
-        """The states that show a context, of all or of those at hand where they are too many to tell."""
+        """Return the states that show a context, among all or, if they are too many, the undecided ones."""
         try:
             return self._meet(context, None)
         except _TooLarge:
             return self._meet(context, undecided)
 
     def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
-        """The states of ``among``, or all (None), that show this context. Raises `_TooLarge` where all are
-        meant and they are too many to tell."""
+        """Return the states of ``among``, or all (None), that show this context.
+
+        Raises `_TooLarge` if all are meant and the relation is too large.
+        """
         naming = self._naming(context)
         match = self._match(among, context, naming)
         states = self.manager.exist(frozenset(bits_of(naming.values())), match)
         return _Met(context, naming, match, states, among is not None)
 
     def _settle(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
-        """Note that the states are decided, and return what the agent selects in them: these calls, given
-        under the names of the context, as sets over the state bits and each tool's selectors."""
+        """Mark the states as decided, and return the calls that the agent selects in them.
+
+        ``calls`` are under the names of the context; the result has sets over the state bits and each tool's
+        selectors.
+        """
         self.decided = self.decided | met.states
         selection: dict[str, Bdd] = {}
         for call in sorted(calls):
@@ -192,7 +201,7 @@ class ContextFinder:
         return selection
 
     def _made(self, met: _Met, call: Call) -> Bdd:
-        """{ (D, ω(x[u])) : match_K(D, x) } for a call ω(u) of K."""
+        """Return { (D, ω(x[u])) : match_K(D, x) } for a call ω(u) of K."""
         pairs = zip(self.tools[call.tool].selectors, self._terms(call.args, met.naming), strict=True)
         chosen = self.manager.conj(self.encoding.equal_valid(term, selector) for selector, term in pairs)
         return self.manager.and_exist(frozenset(bits_of(met.naming.values())), met.match, chosen)
@@ -200,11 +209,13 @@ class ContextFinder:
     def families(
         self, families: Iterable[tuple[str, Mapping[DecisionContext, Collection[Call]]]], states: Bdd
     ) -> Iterator[tuple[str, Bdd]]:
-        """Families of orbits, each with their tool, over these states, which are decided, and its selectors.
-        A family has an orbit for some of the canonical contexts."""
+        """Yield families of orbits, each with their tool, over these states and its selectors.
+
+        The states must be decided. A family has an orbit for some of the canonical contexts.
+        """
         located = tuple(self._locator.search(states, Allowance()).located())
         memory = self.wrapper.from_memory()
-        for one in self._locator.new(located):  # decided in another way, or shown in none of the states
+        for one in self._locator.new(located):  # decided otherwise, or shown in none of the states
             with suppress(NotAsked):
                 self._locator.decided(one, *memory.decide([one.context]))
         for tool, orbits in families:
@@ -215,7 +226,7 @@ class ContextFinder:
             yield tool, self.manager.disj(made)
 
     def _naming(self, context: DecisionContext) -> Mapping[Value, Vector]:
-        """A vector for each name of the context that is not rigid."""
+        """Return a vector for each name of the context that is not rigid."""
         sorts: dict[Value, str] = {}
         for sort, values in context.view.active_domain.items():
             sorts.update(dict.fromkeys(values, sort))
@@ -228,7 +239,7 @@ class ContextFinder:
         return dict(zip(names, vectors, strict=True))
 
     def _match(self, among: Bdd | None, context: DecisionContext, naming: Mapping[Value, Vector]) -> Bdd:
-        """match_K over ``among``, or all states: x names exactly what D shows and offers."""
+        """Return match_K over ``among``, or all states: x names exactly the view and the offer of D."""
         matching = self.encoding.care if among is None else among
         numbers = self._views.numbers(context.view.facts, context.calls)
         few = (self._views.at_most(name, number) for name, number in numbers)
@@ -241,10 +252,10 @@ class ContextFinder:
         return matching
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:
-        """What K shows is shown, what it offers is offered, and the names differ and are no rigid values.
+        """Yield conditions: K's facts are shown, its calls offered, and its names distinct and not rigid.
 
-        In an order in which each fact or call shares names with the ones before it, where there is such a
-        one: a conjunction over two names that no fact or call links so far ranges over all pairs of records.
+        Each fact or call follows one that shares names with it, if possible: a conjunction over two names
+        that nothing links so far ranges over all pairs of records.
         """
         left = [
             (self._terms(args, naming), shown)
@@ -254,7 +265,7 @@ class ContextFinder:
         placed: list[Vector] = []
 
         def unlinked(item: tuple[Sequence[Vector | Value], Shown | str]) -> tuple[bool, int]:
-            """First what has a name that was placed before, then what has the fewest new names."""
+            """Return the priority of an item: linked to an earlier one first, then fewest new names."""
             names = {term for term in item[0] if isinstance(term, Vector)}
             return bool(names) and names.isdisjoint(placed), len(names.difference(placed))
 
@@ -273,7 +284,7 @@ class ContextFinder:
             yield self.manager.conj(conditions)
 
     def _is_name(self, vector: Vector, others: Iterable[Vector]) -> Bdd:
-        """The vector has a value that is not rigid and that none of the others has."""
+        """Return the condition that the vector has a value that is not rigid and not one of the others'."""
         encoding, constants = self.encoding, self.deployment.constants[vector.sort]
         rigid = self.rigid.intersection(constants)
         return self.manager.conj(

@@ -1,4 +1,4 @@
-"""The reachable states of a deployment whose agents do nothing where they can."""
+"""The reachable states of a deployment whose agents do nothing if they can."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from stead_sym.engines.symbolic.step.transitions import Transitions
 
 
 def idling(model: ReachableStates) -> ReachableStates:
-    """What is reached where agents only make calls of which every outcome is the state itself, beside the
-    events; where that leaves no step at all, with the steps of the model."""
+    """Return the states that are reachable if agents only make calls without effect.
+
+    A call is without effect if each of its outcomes is the state itself. Events happen as before. A state
+    without such a call or an event keeps the steps of the model.
+    """
     m, selectors = model.manager, model.offers.selectors
     quiet = {tool.name: _quiet(model, tool.name) for tool in model.deployment.tools}
     selected = {event.name: model.transitions.selected[event.name] for event in model.deployment.events}
@@ -33,7 +36,7 @@ def idling(model: ReachableStates) -> ReachableStates:
 
 
 def _quiet(model: ReachableStates, name: str) -> Bdd:
-    """The offered calls that lead nowhere else, over the state bits and the tool's selectors."""
+    """Return the offered calls that lead to no other state, over the state bits and the tool's selectors."""
     m, encoding, tool = model.manager, model.encoding, model.tools[name]
     copies = frozenset(copied for _, copied in model.transitions.moving)
     same = m.conj(m.var(bit).equiv(m.var(copied)) for bit, copied in model.transitions.moving)

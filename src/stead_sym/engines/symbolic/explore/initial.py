@@ -2,10 +2,10 @@
 
 With representatives one D0 of each isomorphism class is enough: for ι an isomorphism that fixes C, (D0, ∅)
 and (ι(D0), ∅) are equivalent, and equivalent pairs satisfy the same sentences (`encode.representatives`). One
-decision: the values outside C that a D0 holds are among the first b_S names of their sort; they need not be
-the very first, which would cost a diagram that remembers which names have been used. Each class has such a
-member, since D0 holds at most b_S values outside C, and each member is a D0: its condition is first-order
-with constants in C, so that no isomorphism leaves the set.
+decision: the values outside C in a D0 are among the first b_S names of their sort. They need not be the very
+first ones, since a diagram would have to encode which names are used. Each class has such a member, since D0
+holds at most b_S values outside C. Each member is a D0: its condition is first-order with constants in C, so
+it is closed under isomorphism.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from stead_sym.engines.symbolic.step.history import Histories
 
 
 def initial_set(plan: Plan) -> Bdd:
-    """{ D0 }, or all D0 that `initially any` admits (`deployment.initial`), over the state bits.
+    """Return { D0 }, or all D0 that `initially any` admits (`deployment.initial`), over the state bits.
 
-    Raises `NoInitialState` where there is none.
+    Raises `NoInitialState` if there is none.
     """
     m, encoding, deployment = plan.encoding.manager, plan.encoding, plan.deployment
     if deployment.initially is None:
@@ -36,8 +36,10 @@ def initial_set(plan: Plan) -> Bdd:
 
 
 def _conditions(plan: Plan) -> Iterator[Bdd]:
-    """What each D0 satisfies. The bounds are in the care set, or there are only so many names (module
-    docstring)."""
+    """Yield the conditions on each D0.
+
+    The bounds are in the care set, or the number of names enforces them (see the module).
+    """
     encoding, deployment = plan.encoding, plan.deployment
     assert deployment.initially is not None
     yield from _given(plan)
@@ -57,7 +59,7 @@ def _conditions(plan: Plan) -> Iterator[Bdd]:
 
 
 def _given(plan: Plan) -> Iterator[Bdd]:
-    """The facts of `init` hold, and no others of relations that are not listed."""
+    """Yield the conditions that the facts of `init` hold, and no others of relations that are not listed."""
     deployment, encoding = plan.deployment, plan.encoding
     assert deployment.initially is not None
     for relation in (each.name for each in deployment.schema.relations):

@@ -1,10 +1,10 @@
 """Contexts that are shown at places in the data: found at all places at once, and decided there.
 
-Which context a state shows at a place is a matter of the few bits of its neighbourhood (`neighbourhoods`).
-So for a set of undecided states each shape of static facts is met once, and each of its places is looked at
-once, however many contexts it shows; what is selected there is said over the bits of the place alone.
-One decision: a context is known by its shape and what is shown and offered under the names of that; the
-canonical form is asked for only once for each, and what the agent selects is kept under those names.
+The context that a state shows at a place depends only on the few bits of its neighbourhood
+(`neighbourhoods`). So for a set of undecided states each shape of static facts is handled once, and each of
+its places is visited once, however many contexts it shows; the selection there is a function of the bits of
+the place alone. One decision: a context is identified by its shape and the facts and calls under the shape's
+names. Its canonical form is computed only once, and the agent's selection is stored under those names.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from stead_sym.relational.schema import Value
 
 
 class TooMany(Exception):
-    """There is more to look at than was allowed."""
+    """An error: more work than the allowance."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """How many more contexts and places may be looked at; None for all."""
+    """The number of contexts and places that may still be visited; None is no limit."""
 
     left: int | None = None
 
     def spend(self, number: int = 1) -> None:
-        """Look at so many more. Raises `TooMany` where that is not allowed."""
+        """Visit ``number`` more. Raises `TooMany` if the allowance is exceeded."""
         if self.left is not None:
             if self.left < number:
                 raise TooMany
@@ -45,8 +45,10 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A context that is shown at the places of a shape: a set of ``items`` of it, and the sites at which it
-    was met, each with χ_I there."""
+    """A context that is shown at the places of a shape.
+
+    It is a set of ``items`` of the shape, with the sites at which it was found, each with χ_I there.
+    """
 
     shape: Shape
     items: int
@@ -62,8 +64,11 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Contexts with equally many tuples of each relation and tool, ``few`` where no more than so many are
-    shown and offered, and ``shown`` where one of the contexts is, at the sites at which it was met."""
+    """Contexts with equally many tuples of each relation and tool.
+
+    ``few`` are the states that show and offer at most these numbers, and ``shown`` those that show one of the
+    contexts, at the sites at which it was found.
+    """
 
     contexts: Sequence[Located]
     few: Bdd
@@ -71,7 +76,7 @@ class Alike:
 
 
 class Locator:
-    """Finds and decides the contexts of one agent that are shown at places."""
+    """The search for, and decision of, the contexts of one agent that are shown at places."""
 
     def __init__(self, views: Views, wrapper: CanonicalWrapper) -> None:
         self.views = views
@@ -82,17 +87,17 @@ class Locator:
         self._places = Places(self.encoding, self.rigid, views.fact)
         self._neighbourhoods = Neighbourhoods(views, self.rigid)
         self._shapes: dict[Instance, Shape | None] = {}
-        self._tree: Tree | None = None  # of all shapes
+        self._tree: Tree | None = None  # the tree of all shapes
         self._selected: dict[tuple[Shape, int], frozenset[Call]] = {}
         self._canonical: dict[tuple[Shape, int], tuple[DecisionContext, Mapping[Value, Value]]] = {}
 
     @property
     def places(self) -> int:
-        """The places of all shapes that are known."""
+        """The number of places of all known shapes."""
         return sum(len(shape.sites) for shape in self._shapes.values() if shape is not None)
 
     def search(self, undecided: Bdd, allowance: Allowance) -> Search:
-        """Look at the places of all shapes that are known."""
+        """Visit the places of all known shapes."""
         search = Search(self, undecided, allowance)
         if self._tree is None:
             self._tree = Tree(self.encoding, filter(None, self._shapes.values()))
@@ -100,9 +105,11 @@ class Locator:
         return search
 
     def shape(self, context: DecisionContext, allowance: Allowance) -> Shape | None:
-        """The shape of a context's static part, if all its names stand in facts of static relations, and the
-        diagrams are right everywhere and not on a care set only. Raises `TooMany` for one that is new and has
-        more places than are allowed."""
+        """Return the shape of a context's static part, or None.
+
+        None if some name occurs in no fact of a static relation, or if the diagrams are correct on a care set
+        only. Raises `TooMany` for a new shape with more places than the allowance.
+        """
         encoding = self.encoding
         static = {fact for fact in context.view.facts if not encoding.dynamic_facts[fact.relation]}
         named = {value for fact in static for value in fact.args}
@@ -119,31 +126,35 @@ class Locator:
             self._shapes[pattern] = None if places is None else self._neighbourhoods.shape(pattern, places)
         return self._shapes[pattern]
 
-    # what is selected
+    # Selections.
 
     def new(self, located: Iterable[Alike]) -> Sequence[Located]:
-        """Those contexts that were not decided so far."""
+        """Return the contexts that are not decided yet."""
         return [
             one for alike in located for one in alike.contexts if (one.shape, one.items) not in self._selected
         ]
 
     def decided(self, one: Located, decision: Decision) -> None:
-        """Keep what is selected in a context. Π^can is equivariant, so that at another site it is the same
-        under the names that the values have there."""
+        """Record the selection in a context.
+
+        Π^can is equivariant, so at another site it is the same under the names that the values have there.
+        """
         names = {value: name for name, value in one.sites[0][0].place.of.items()}
         self._selected[one.shape, one.items] = frozenset(call.rename(names) for call in decision.calls)
         to_pattern = {name: names.get(value, value) for name, value in decision.names.items()}
         self._canonical[one.shape, one.items] = decision.canonical, to_pattern
 
     def selection(self, located: Iterable[Alike]) -> Mapping[str, Bdd]:
-        """What is selected in these states, per tool over the state bits and its selectors."""
+        """Return the selection in these states, per tool over the state bits and its selectors."""
         return self._made(located, lambda one: self._selected[one.shape, one.items])
 
     def orbits(
         self, located: Iterable[Alike], orbits: Mapping[DecisionContext, Collection[Call]]
     ) -> Mapping[str, Bdd]:
-        """The same of an orbit only: of some canonical contexts it is given. A context without a decision is
-        shown in none of the states."""
+        """Return the selection restricted to one orbit in each of some canonical contexts.
+
+        A context without a decision is shown in none of the states.
+        """
 
         def here(one: Located) -> Iterable[Call]:
             if (one.shape, one.items) not in self._canonical:
@@ -156,8 +167,11 @@ class Locator:
     def _made(
         self, located: Iterable[Alike], calls: Callable[[Located], Iterable[Call]]
     ) -> Mapping[str, Bdd]:
-        """Some calls in these states, per tool over the state bits and its selectors: for a call α in I at
-        the place h of a shape, χ_I ∧ selectors = h(α), where no more is shown than I."""
+        """Return some calls in these states, per tool over the state bits and its selectors.
+
+        For a call α in I at the place h of a shape it is χ_I ∧ selectors = h(α), in the states that show no
+        more than I.
+        """
         m, is_value = self.manager, self.encoding.is_value
         selected: dict[str, list[Bdd]] = {}
         for alike in located:
@@ -179,14 +193,17 @@ class Locator:
         }
 
     def joined(self, conditions: Iterable[tuple[Site, Bdd]]) -> Bdd:
-        """⋁ of the conditions at some sites, neighbours first."""
+        """Return ⋁ of the conditions at some sites, neighbours first."""
         ordered = sorted(conditions, key=lambda at: at[0].level)
         return self.manager.disj(condition for _, condition in ordered)
 
 
 class Search:
-    """What some undecided states show at places: of the known shapes, and of those of contexts that are met
-    (`add`). ``shown``: the states that show the static facts of a shape that was looked at."""
+    """The contexts that undecided states show at places.
+
+    They are those of the known shapes, and of the shapes of added contexts (`add`). ``shown`` are the states
+    that show the static facts of a visited shape.
+    """
 
     def __init__(self, locator: Locator, undecided: Bdd, allowance: Allowance) -> None:
         self.locator = locator
@@ -198,7 +215,7 @@ class Search:
         self._sites: dict[Shape, dict[int, list[tuple[Site, Bdd]]]] = {}
 
     def add(self, context: DecisionContext) -> bool:
-        """Look at the places of a context's shape; False where it has none, or was looked at before."""
+        """Visit the places of a context's shape; return False if it has none, or was visited before."""
         shape = self.locator.shape(context, self.allowance)
         if shape is None or shape in self._looked:
             return False
@@ -206,7 +223,7 @@ class Search:
         return True
 
     def look(self, tree: Tree) -> None:
-        """Add what is shown at the sites of some shapes, perhaps among other things."""
+        """Add the items that are shown at the sites of some shapes, perhaps among others."""
         self._looked.update(tree.shapes)
         self.shown = self.shown | tree.shown
         for shape, site, near in tree.near(self.undecided):
@@ -215,8 +232,10 @@ class Search:
                 met.setdefault(items, []).append((site, condition))
 
     def located(self) -> Iterator[Alike]:
-        """Those of the contexts met at places that some undecided state shows: one that shows or offers more
-        than the items of a place shows another."""
+        """Yield the contexts found at places that some undecided state shows.
+
+        A state that shows or offers more than the items of a place shows another context.
+        """
         m, views, joined = self.manager, self.locator.views, self.locator.joined
         numbered: dict[Numbers, list[Located]] = {}
         for shape, met in self._sites.items():

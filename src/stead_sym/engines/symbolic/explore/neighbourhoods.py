@@ -1,20 +1,20 @@
-"""What the agent is shown and offered at the places of a static part, found for all of them in one descent.
+"""The agent's view and offer at the places of a static part, computed for all of them in one descent.
 
 Let h be a place of S (`places`). Its *items* are the facts that may be shown and the calls that may be
-offered of which every value is in h(S) or rigid; w_i is the set of states that show or offer the item i. For
-a set I of items
+offered whose values are all in h(S) or rigid; w_i is the set of states that show or offer the item i. For a
+set I of items
 
     χ_I = ψ_h ∧ ⋀_{i ∈ I} w_i ∧ ⋀_{i ∉ I} ¬w_i
 
-are the states that show and offer just these of the items. A state D of χ_I shows exactly I where it shows
-and offers nothing besides, for which it is enough that it has no more tuples of each relation and tool than I
+are the states that show and offer exactly these of the items. A state D of χ_I shows exactly I if it shows
+and offers nothing else, for which it is enough that it has no more tuples of each relation and tool than I
 has.
 
-Only the bits Λ_h that ψ_h and the w_i range over decide to which χ_I a state of ψ_h belongs. So for a set U
-of states P_h = ∃ (bits ∖ Λ_h). U ∧ ψ_h says which I occur in U. One decision: the places are the leaves of a
-binary tree in the order of the variables, and U is projected on the bits of half of them, and of half of
+Only the bits Λ_h that ψ_h and the w_i range over determine the χ_I of a state of ψ_h. So for a set U of
+states P_h = ∃ (bits ∖ Λ_h). U ∧ ψ_h determines which I occur in U. One decision: the places are the leaves of
+a binary tree in the order of the variables, and U is projected on the bits of half of them, and of half of
 these, down to P_h. Each level of the tree has the bits of each record once, so that all P_h together take O(n
-log n) steps over the n bits and not a pass over the whole set for each place, let alone for each context.
+log n) steps over the n bits and not a pass over the whole set for each place or context.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from stead_sym.engines.symbolic.explore.views import Views
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
-_MOST = 1 << 10  # calls over the values of a place, past which places are not gone through
+_MOST = 1 << 10  # the maximum number of calls over the values of a place at which places are visited
 
 Item: TypeAlias = Fact | Call
 
 
 class Key(NamedTuple):
-    """What is shown and offered at a place, under the names of the pattern: the context up to isomorphism."""
+    """The facts and calls at a place, under the names of the pattern: the context up to isomorphism."""
 
     facts: frozenset[Fact]
     calls: frozenset[Call]
@@ -48,9 +48,11 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place with its items, each as a bit of its own (`Shape.items`): those that are ``sure`` wherever the
-    pattern is shown, and each of the others with the states in which it is shown or offered. ``bits`` is Λ_h,
-    ``level`` where these begin in the order of the variables."""
+    """A place with its items, each as a bit (`Shape.items`).
+
+    ``sure`` are those present wherever the pattern is shown; ``items`` has each of the others with the states
+    in which it is shown or offered. ``bits`` is Λ_h, ``level`` its first level in the order of the variables.
+    """
 
     place: Place
     sure: int
@@ -59,7 +61,7 @@ class Site:
     level: int
 
     def classes(self, manager: Manager, states: Bdd) -> Iterator[tuple[int, Bdd]]:
-        """For some states, over `bits`, the sets I of items that are shown in any of them, each with χ_I."""
+        """Yield the sets I of items that are shown in any of some states, over `bits`, each with χ_I."""
         parts = [(states, self.sure)]
         for item, there in self.items:
             split = []
@@ -81,8 +83,11 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """Some sites next to each other, one or those of two branches: ``shown`` where the pattern is at one of
-    them; ``gone`` the bits of the branch above that are none of theirs."""
+    """A node of the tree: adjacent sites, a single one or those of two branches.
+
+    ``shown`` are the states with the pattern at one of them; ``gone`` the bits of the parent branch that are
+    not theirs.
+    """
 
     shown: Bdd
     gone: Bits
@@ -95,8 +100,10 @@ class _Leaf(NamedTuple):
 
 
 class Shape:
-    """A pattern, the static part of contexts, with its sites from the top of the order down. A set of the
-    ``items``, which stand under the names of the pattern, is a number with a bit for each of them."""
+    """A pattern, the static part of contexts, with its sites from the top of the order down.
+
+    The ``items`` are under the names of the pattern; a set of them is an integer with a bit for each.
+    """
 
     def __init__(
         self, encoding: Encoding, pattern: Instance, items: Sequence[Item], sites: Iterable[Site]
@@ -108,7 +115,7 @@ class Shape:
         self.sites = sorted(sites, key=lambda site: site.level)
 
     def key(self, items: int) -> Key:
-        """The items of a set."""
+        """Return the items of a set."""
         held = [item for place, item in enumerate(self.items) if items >> place & 1]
         facts = frozenset(item for item in held if isinstance(item, Fact))
         return Key(facts, frozenset(item for item in held if isinstance(item, Call)))
@@ -120,7 +127,7 @@ class Shape:
 
 
 class Tree:
-    """The sites of some shapes, next to each other in the order of the variables."""
+    """The sites of some shapes, in the order of the variables."""
 
     def __init__(self, encoding: Encoding, shapes: Iterable[Shape]) -> None:
         self.manager = encoding.manager
@@ -135,7 +142,7 @@ class Tree:
         return self.manager.false if self._root is None else self._root.shown
 
     def near(self, states: Bdd) -> Iterator[tuple[Shape, Site, Bdd]]:
-        """The sites at which the pattern of their shape is shown in some of the ``states``, each with P_h."""
+        """Yield the sites that show the pattern of their shape in some of the ``states``, each with P_h."""
         todo = [] if self._root is None else [(self._root, states)]
         while todo:
             branch, within = todo.pop()
@@ -149,7 +156,7 @@ class Tree:
                     todo += [(right, projected), (left, projected)]
 
     def _branch(self, leaves: Sequence[_Leaf], above: Bits) -> _Branch:
-        """The branch of these sites, with the bits of the branch ``above``."""
+        """Return the branch of these sites, with the bits of the parent branch ``above``."""
         if len(leaves) == 1:
             [leaf] = leaves
             return _Branch(leaf.site.place.shown, above - leaf.site.bits, leaf)
@@ -161,7 +168,7 @@ class Tree:
 
 
 class Neighbourhoods:
-    """Makes shapes. Of rigid values the identity matters to the agent."""
+    """The construction of shapes; the identity of rigid values matters to the agent."""
 
     def __init__(self, views: Views, rigid: Set[Value]) -> None:
         self.views = views
@@ -172,7 +179,7 @@ class Neighbourhoods:
         self._same: dict[tuple[Item, Bdd], bool | None] = {}
 
     def shape(self, pattern: Instance, places: Sequence[Place]) -> Shape | None:
-        """The shape of a pattern with these places; None where there are too many calls to look at."""
+        """Return the shape of a pattern with these places; None if there are too many calls."""
         names: dict[str, list[Value]] = {}
         for sort, values in pattern.active_domain.items():
             names[sort] = sorted(values - self.rigid)
@@ -199,8 +206,10 @@ class Neighbourhoods:
         calls: Sequence[Call],
         bits: dict[Item, int],
     ) -> Site:
-        """A site; ``anywhere`` is where the pattern is shown at any. Its items get a bit where they have none
-        so far."""
+        """Return a site; ``anywhere`` are the states that show the pattern at any.
+
+        Its items get a bit if they have none yet.
+        """
         name_of = {value: name for name, value in place.of.items()}
         items: list[tuple[Item, Bdd]] = []
         items += ((fact.rename(name_of), self.views.fact(fact)) for fact in self._facts(place, among))
@@ -221,8 +230,11 @@ class Neighbourhoods:
         return Site(place, sure, tuple(left), own, self.manager.depth(place.shown))
 
     def _settled(self, item: Item, anywhere: Bdd, there: Bdd) -> bool | None:
-        """`_always` for a fact or call that is the same at every site: a call without parameters may depend
-        on all records, and to ask at each site would take the square of their number."""
+        """Return `_always` for a fact or call that is the same at every site, cached.
+
+        A call without parameters may depend on all records, and a test at each site would take quadratic
+        time.
+        """
         if not self.rigid >= set(item.args):
             return None
         key = (item, anywhere)
@@ -231,14 +243,19 @@ class Neighbourhoods:
         return self._same[key]
 
     def _always(self, shown: Bdd, there: Bdd) -> bool | None:
-        """Whether what is there in these states is there wherever the pattern is shown; None: in some."""
+        """Return True if the fact or call is present wherever the pattern is shown, False if nowhere.
+
+        ``there`` are the states where it is present. None if it is present in some of the states.
+        """
         if self.manager.implies(shown, there):
             return True
         return False if self.manager.implies(shown, ~there) else None
 
     def _facts(self, place: Place, among: Mapping[str, Sequence[Value]]) -> Iterator[Fact]:
-        """The facts that can hold over the values of a place and the rigid ones. They are looked up at the
-        position at which these values have the fewest facts."""
+        """Yield the facts that can hold over the values of a place and the rigid ones.
+
+        They are looked up at the position at which these values have the fewest facts.
+        """
         encoding, own = self.encoding, {*self.rigid, *place.of.values()}
         for name in self.views.shown:
             at = [

@@ -1,5 +1,4 @@
-"""Where the calls of tools are offered, and events enabled, as sets over the state bits and their
-selectors."""
+"""The states in which calls are offered and events enabled, over the state bits and their selectors."""
 
 from __future__ import annotations
 
@@ -20,16 +19,18 @@ class Offers:
     def __init__(self, compiler: Compiler, tools: Mapping[str, ToolInterface]) -> None:
         self.tools = tools
         self.beside = Compiler(compiler.encoding, PARAM, compiler.single)
-        """Compiles formulas over one-hot vectors, which stand beside the records, as selectors do."""
+        """A compiler over one-hot vectors, which are next to the records, like selectors."""
 
     @cached_property
     def calls(self) -> Mapping[str, Bdd]:
-        """Per tool the states in which its calls are offered, as an agent selects that takes everything."""
+        """Per tool the states in which its calls are offered: the selection of an unrestricted agent."""
         return {name: self.under(name, tool.tool.guard) for name, tool in self.tools.items()}
 
     def under(self, name: str, guard: Formula) -> Bdd:
-        """Where the calls of a tool would be offered if this were its guard, over the state bits and its
-        selectors."""
+        """Return the states in which a tool's calls would be offered under another guard.
+
+        They are over the state bits and its selectors.
+        """
         tool, valid = self.tools[name], self.beside.encoding.valid
         guarded = replace(tool.tool, guard=guard)
         return self.beside.manager.conj(
@@ -37,11 +38,11 @@ class Offers:
         )
 
     def selectors(self, name: str) -> Bits:
-        """The bits of a tool's selectors."""
+        """Return the bits of a tool's selectors."""
         return frozenset(bits_of(self.tools[name].selectors))
 
     def by(self, names: Iterable[str], states: Bdd) -> Bdd:
-        """Those of the states, a set over the state bits, in which some call of these tools is offered."""
+        """Return the states, of a set over the state bits, in which some call of these tools is offered."""
         m = self.beside.manager
         silent = states
         for name in names:
@@ -49,14 +50,14 @@ class Offers:
         return states & ~silent
 
     def condition(self, name: str, formula: Formula) -> Bdd:
-        """⟦f⟧ over the state bits and a tool's selectors, for a first-order formula over its parameters."""
+        """Return ⟦f⟧ over the state bits and a tool's selectors, for a first-order f over its parameters."""
         return self.beside.formula(formula, self._scope(name))
 
     def conjuncts(self, name: str, formula: Formula) -> Iterator[Bdd]:
-        """Sets whose intersection is `condition`."""
+        """Yield sets whose intersection is `condition`."""
         return self.beside.conjuncts(formula, self._scope(name))
 
     def _scope(self, name: str) -> Mapping[str, Vector]:
-        """The selectors of a tool, by the names of its parameters."""
+        """Return the selectors of a tool, by the names of its parameters."""
         tool = self.tools[name]
         return dict(zip((param.name for param in tool.tool.params), tool.selectors, strict=True))

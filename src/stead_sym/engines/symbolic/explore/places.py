@@ -1,18 +1,16 @@
-"""Where the static facts of a context lie in the data: an index from the shape of a record's static
-neighbourhood to the records that have it.
+"""The places of a context's static facts in the data: an index of records by their static neighbourhood.
 
-Call a relation static if no fact of it comes or goes. Let K be a context and S ⊂ K its facts of static
-relations. A state shows a context isomorphic to K only where it shows h(S) for an injective h that avoids the
-rigid values, and so takes S into the facts of D0: a *place* of S, with ψ_h = ⋀_{f ∈ S} shown(h(f)). The
-places depend on S up to isomorphism only, and are found once for all contexts that agree in what never
-changes. Of two places with the same image h(S) one is enough: which names the values have there does not
-matter to what is shown (`neighbourhoods`). A place is left out where ψ_h implies shown(e) for some e ∉ h(S)
-of a static relation: D shows more of it than K has then. So what is left are the records whose neighbourhood
-is S, hardly those whose neighbourhood is larger, and the lists of all shapes are together as long as the
-data.
+Call a relation static if no fact of it changes. Let K be a context and S ⊂ K its facts of static relations. A
+state shows a context isomorphic to K only if it shows h(S) for an injective h that avoids the rigid values,
+and so maps S into the facts of D0: a *place* of S, with ψ_h = ⋀_{f ∈ S} shown(h(f)). The places depend on S
+up to isomorphism only, and are computed once for all contexts with the same static part. Of two places with
+the same image h(S) one is enough: the names of the values there do not matter to the view (`neighbourhoods`).
+A place is omitted if ψ_h implies shown(e) for some e ∉ h(S) of a static relation: D then shows more of it
+than K has. So the remaining records are those whose neighbourhood is S, hardly any with a larger one, and the
+lists of all shapes together are as long as the data.
 
-That S has all facts of its relations matters: a fact of another relation that holds in every state may have a
-counterpart that comes and goes beside another record, and the two make one context.
+S must have all facts of its relations: a fact of another relation that holds in every state may correspond to
+one that changes next to another record, and the two make one context.
 """
 
 from __future__ import annotations
@@ -25,19 +23,19 @@ from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
-_TIMES = 8  # so many places per value of the domain are looked at
+_TIMES = 8  # the maximum number of visited places per value of the domain
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place h of some facts S: ``of`` takes the values of S that are not rigid, with ``shown`` = ψ_h."""
+    """A place h of some facts S: ``of`` maps the values of S that are not rigid, and ``shown`` = ψ_h."""
 
     of: Mapping[Value, Value]
     shown: Bdd
 
 
 class Places:
-    """The places of the static parts of contexts. ``shown`` says where a fact is shown."""
+    """The places of the static parts of contexts; ``shown`` returns the states that show a fact."""
 
     def __init__(self, encoding: Encoding, rigid: Set[Value], shown: Callable[[Fact], Bdd]) -> None:
         self.encoding = encoding
@@ -47,8 +45,7 @@ class Places:
         self._limit = _TIMES * sum(map(len, encoding.values.values()))
 
     def of(self, pattern: Instance) -> Sequence[Place] | None:
-        """The places of a pattern's facts, one for each image of them; None where there are too many to look
-        at."""
+        """Return the places of a pattern's facts, one for each image of them; None if there are too many."""
         m, found, images = self.manager, list[Place](), set[frozenset[Fact]]()
         looked = 0
         for place in self._extended(self._ordered(pattern.facts), {}):
@@ -65,7 +62,7 @@ class Places:
         return found
 
     def _shows_more(self, shown: Bdd, place: Mapping[Value, Value], image: Set[Fact]) -> bool:
-        """Another fact of a relation that never changes is shown wherever the pattern is."""
+        """Return True if another fact of a static relation is shown wherever the pattern is."""
         encoding = self.encoding
         return any(
             fact not in image and self.manager.implies(shown, self.shown(fact))
@@ -80,7 +77,7 @@ class Places:
         return Fact(fact.relation, tuple(place.get(value, value) for value in fact.args))
 
     def _ordered(self, facts: Set[Fact]) -> Sequence[Fact]:
-        """Each fact after one that it shares values with, if there is one."""
+        """Return the facts, each after one that it shares values with if there is one."""
         left, ordered, placed = sorted(facts), list[Fact](), set[Value]()
         while left:
             fact = min(
@@ -95,7 +92,7 @@ class Places:
     def _extended(
         self, facts: Sequence[Fact], place: Mapping[Value, Value]
     ) -> Iterator[Mapping[Value, Value]]:
-        """The injective extensions of a place that take these facts to static ones."""
+        """Yield the injective extensions of a place that map these facts to static ones."""
         if not facts:
             yield place
             return
@@ -114,7 +111,7 @@ class Places:
                 yield from self._extended(rest, {**place, **new})
 
     def _candidates(self, fact: Fact, place: Mapping[Value, Value]) -> Iterator[tuple[Value, ...]]:
-        """The static facts that a fact may be taken to."""
+        """Yield the arguments of the static facts to which a fact may be mapped."""
         static, encoding = self.encoding.static, self.encoding
         placed = [(k, place[value]) for k, value in enumerate(fact.args) if value in place]
         fixed = placed or [(k, value) for k, value in enumerate(fact.args) if value in self.rigid]

@@ -1,20 +1,21 @@
-"""What a policy of rules selects, as sets of states: no context is looked for.
+"""The selection of a policy of rules as sets of states, without enumeration of contexts.
 
-Rules are formulas over the state (`deployment.selecting`). Let a_i(D, u) say that rule i, which is
-`call ω(t) when f`, matches the call ω(u) in D: ω(u) is offered, t takes the value u under some assignment σ,
-and (view(D), σ) ⊨ f, where quantifiers range over the values that are shown or stand in offered calls. Then
-the agent selects
+Rules are formulas over the state (`deployment.selecting`). Let a_i(D, u) mean that rule i, which is `call
+ω(t) when f`, matches the call ω(u) in D: ω(u) is offered, t has the value u under some assignment σ, and
+(view(D), σ) ⊨ f, where quantifiers range over the values in the view or in offered calls. Then the agent
+selects
 
     S_ω(D, u)  =  ⋁_{i a rule of ω}  a_i(D, u) ∧ ⋀_{j < i} ¬∃v. a_j(D, v).
 
-Law. Where the policy mentions no constant outside B, this is Π^can(D, Offer(D)).
+Law. If the policy mentions no constant outside B, this is Π^can(D, Offer(D)).
 
-Proof. A renaming ρ that fixes B takes shown facts to shown facts, offered calls to offered calls and a match
+Proof. A renaming ρ that fixes B maps shown facts to shown facts, offered calls to offered calls and a match
 to a match, since first-order formulas with constants in B are preserved. So R̂(ρ(D, A)) = ρ(R̂(D, A)) for the
-rule agent R̂, and in Eq. (wrapper) each ρ⁻¹(R̂(ρ(D, A))) is R̂(D, A), which is what the union is. ∎
+rule agent R̂, and in Eq. (wrapper) each ρ⁻¹(R̂(ρ(D, A))) is R̂(D, A), and so is their union. ∎
 
-One decision: S is computed within the states that hold one fact at most of the relations of which the plan
-has found that. Where a record is in hand, a rule then speaks of that record, and not of all sets of records.
+One decision: S is computed within the states that hold at most one fact of each relation for which the plan
+has found that. If a record is in hand, a rule then depends on that record only, and not on all sets of
+records.
 """
 
 from __future__ import annotations
@@ -32,13 +33,15 @@ from stead_sym.engines.symbolic.explore.offers import Offers
 
 
 def has_formulas(wrapper: CanonicalWrapper) -> bool:
-    """Whether the law above applies to a wrapped agent."""
+    """Return True if the law above applies to a wrapped agent."""
     return isinstance(wrapper.agent, RuleAgent) and wrapper.agent.constants <= wrapper.rigid
 
 
 class CompiledPolicy:
-    """The policy of one agent, over the state bits and the selectors of its tools; right in the states that
-    hold one fact at most of each relation of which the plan has found that."""
+    """The policy of one agent, over the state bits and the selectors of its tools.
+
+    It is correct in the states that hold at most one fact of each relation for which the plan has found that.
+    """
 
     def __init__(
         self, deployment: Deployment, role: AgentRole, rules: Sequence[Rule], offers: Offers
@@ -51,7 +54,7 @@ class CompiledPolicy:
         self._offers = offers
 
     def selected(self) -> Mapping[str, Bdd]:
-        """S_ω for each tool of the agent."""
+        """Return S_ω for each tool of the agent."""
         m = self.manager
         selected: dict[str, list[Bdd]] = {name: [] for name in self.role.tools}
         earlier = m.false
@@ -62,7 +65,7 @@ class CompiledPolicy:
         return {name: m.disj(parts) for name, parts in selected.items()}
 
     def matched(self) -> Mapping[int, Bdd]:
-        """By its number, the states in which a rule matches some call, over the state bits."""
+        """Return, by the rule's number, the states in which a rule matches some call, over the state bits."""
         m, selectors = self.manager, self._offers.selectors
         return {
             number: m.exist(selectors(rule.tool), self._matches(rule))
@@ -72,18 +75,18 @@ class CompiledPolicy:
 
     @property
     def _own(self) -> Sequence[Rule]:
-        """The rules for tools that the agent has: others match nothing."""
+        """The rules for the agent's tools; others match nothing."""
         return [rule for rule in self.rules if rule.tool in self.role.tools]
 
     def _matches(self, rule: Rule) -> Bdd:
-        """a_i over the state bits and the selectors of the rule's tool."""
+        """Return a_i over the state bits and the selectors of the rule's tool."""
         matched = self._selecting.matched(rule, own_args(self._deployment.tool(rule.tool)))
         asked = self._offers.conjuncts(rule.tool, matched)
         return self.manager.conj([self._within, self._offers.calls[rule.tool], *asked])
 
     @cached_property
     def _within(self) -> Bdd:
-        """The states that hold one fact at most of the relations that are `single`."""
+        """The states that hold at most one fact of each `single` relation."""
         m, compiler = self.manager, self._offers.beside
         encoding = compiler.encoding
         facts = (encoding.dynamic_facts[relation] for relation in sorted(compiler.single))

@@ -1,7 +1,7 @@
-"""The reachable states by what one agent is shown: how many, and which tools lead from one group to another.
+"""The quotient of the reachable states by the contexts of one agent: sizes, and tools between groups.
 
-One decision: match_K is built again for each context, and not kept from the exploration: what a verdict needs
-does not take room for what only a report asks for.
+One decision: match_K is rebuilt for each context, and not kept from the exploration: verdicts should not use
+memory for data that only a report needs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from stead_sym.engines.symbolic.explore.reach import ReachableStates
 
 
 def quotient(model: ReachableStates, agent: str, groups: Sequence[Collection[DecisionContext]]) -> Quotient:
-    """The quotient of R, as `Engine.quotient` has it, computed on sets: with G_i the states of group i,
+    """Return the quotient of R as in `Engine.quotient`, computed on sets.
 
-    i →ω j  iff  post_ω(G_i) ∩ G_j ≠ ∅.
+    With G_i the states of group i,
+
+        i →ω j  iff  post_ω(G_i) ∩ G_j ≠ ∅.
     """
     m, reached = model.manager, model.reached
     [finder] = (finder for finder in model.finders if finder.agent.name == agent)

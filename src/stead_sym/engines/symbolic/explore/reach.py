@@ -1,8 +1,8 @@
-"""The reachable states of a restriction, with every hypothesis on them checked on the way.
+"""Compute the reachable states of a restriction, and check every hypothesis on them during the search.
 
-A sweep takes the states that are not decided yet, checks that each keeps the bounds and offers only
-calls with an effect, asks what the agent does in them, and saturates: all that can be reached through
-decided states is found, whatever the number of steps.
+A sweep takes the undecided states, checks that each respects the bounds and offers only calls with an effect,
+queries the agent about them, and saturates: it adds all states that are reachable through decided states, in
+any number of steps.
 """
 
 from __future__ import annotations
@@ -49,27 +49,31 @@ from stead_sym.relational.instance import Instance
 from stead_sym.support.progress import Progress, Pulse
 
 Looking: TypeAlias = "Callable[[ReachableStates, Bdd], None]"
-"""What is called as an exploration goes on, with the states that are new, all of them among those reached."""
+"""A callback of an exploration, with the new states, all of them among the reached ones."""
 
 _LAYERS = 16
-"""So many steps from the initial states contexts are looked for in the order in which runs come to them."""
+"""The maximum number of steps for which contexts are enumerated in the order of their distance."""
 
 _LAYER = 400
-"""So many nodes the states may have that are equally far."""
+"""The maximum number of nodes of a set of equally distant states in this enumeration."""
 
 _WIDE = 64
-"""What is selected of a tool, and its steps, may have so many nodes in the product, per pair of levels."""
+"""The maximum product of the nodes of a tool's selection and of its steps, per pair of levels.
+
+Selections beyond it are `_wide`.
+"""
 
 
 def explore(
     plan: Plan, wrappers: Wrappers, progress: Progress | None = None, watch: Looking | None = None
 ) -> ReachableStates | Broken:
-    """The reachable states of a plan's restriction under the wrapped agents. Or, where in a reachable state
-    a fresh variable cannot have the name that goes with the value of its anchor, since the name is active
-    already, the anchors to give up.
+    """Return the reachable states of a plan's restriction under the wrapped agents, or the anchors to drop.
+
+    An anchor is dropped if in a reachable state a fresh variable cannot have the name that goes with the
+    anchor's value, because the name is already active.
 
     Raises `BoundExceeded`, `KeyBroken`, `ReferenceBroken`, `NothingOffered` or `NoEffect`, each with a
-    shortest run to the state at fault, `NoInitialState`, and `Undecided` where a forced restriction is too
+    shortest run to the violating state, `NoInitialState`, and `Undecided` if a forced restriction is too
     small to give every state a successor.
     """
     states = ReachableStates(plan, wrappers, progress, watch)
@@ -77,12 +81,12 @@ def explore(
 
 
 class ReachableStates:
-    """R, as far as it has been explored (`explore`).
+    """R, or the part of it explored so far (`explore`).
 
-    Four things grow while it is explored and stay as they are afterwards: ``reached``, the states reached,
-    over the state bits like ``initial``, the set of all D0; ``transitions``, the steps of the calls that are
-    selected in the states decided so far; ``by_agent``, which calls each agent selects there, per tool over
-    the state bits and its selectors; and ``sweeps``, how often undecided states have been taken up.
+    Four attributes grow during the exploration and are constant afterwards. ``reached`` are the reached
+    states, over the state bits like ``initial``, the set of all D0. ``transitions`` are the steps of the
+    calls that are selected in the states decided so far. ``by_agent`` has the calls that each agent selects
+    there, per tool over the state bits and its selectors. ``sweeps`` is the number of sweeps.
     """
 
     def __init__(
@@ -127,12 +131,12 @@ class ReachableStates:
         self.questions = questions(self.deployment)
         self.open_leaps: dict[tuple[str, int], str] = {}
         self.has_met_contexts = not self._policies
-        self._covered = manager.false  # where `_wide` calls are among the transitions
+        self._covered = manager.false  # the states whose `_wide` calls are among the transitions
 
-    # exploration
+    # Exploration.
 
     def explore(self) -> Broken:
-        """Find all reachable states; what of the plan's guess turns out broken, nothing if all went well."""
+        """Compute all reachable states; return the violated assumptions of the plan, if any."""
         self.transitions = self.transitions.selecting(self._by_formula)
         todo, m = self.initial, self.manager
         while todo != m.false:
@@ -146,11 +150,11 @@ class ReachableStates:
             selected = self._decided(todo)
             self.transitions = self.transitions.selecting(selected)
             self._check_room(todo)
-            if not selected and self.sweeps > 1:  # nothing has been added that leads further
+            if not selected and self.sweeps > 1:  # no new transitions
                 break
             found = self.transitions.reachable(
                 self.reached, todo, self._is_wrong
-            )  # the others were decided before
+            )  # the other states were decided before
             todo, self.reached = found & ~self.reached, found
         if not self.restriction.exact:
             self._check_steps()
@@ -160,8 +164,10 @@ class ReachableStates:
 
     @property
     def _by_formula(self) -> Mapping[str, Bdd]:
-        """Per tool what is selected without asking anybody: events, and the calls of agents that select all
-        that they are offered or follow a policy, but for `_wide`."""
+        """Per tool the calls that are selected without a query.
+
+        These are events, and the calls of agents that select everything or follow a policy, without `_wide`.
+        """
         selected = {event.name: [self.offers.calls[event.name]] for event in self.deployment.events}
         policies = {finder.agent.name for finder in self._policies}
         for agent, own in self.by_agent.items():
@@ -172,8 +178,10 @@ class ReachableStates:
 
     @cached_property
     def _wide(self) -> Mapping[str, Bdd]:
-        """Per tool what policies select of it, where the product with its steps may be far larger than both:
-        such calls are only made in states like those that were reached (`_expected`)."""
+        """Per tool the policies' selection, if its product with the steps may be far larger than both.
+
+        Such calls are only made in states like the reached ones (`_expected`).
+        """
         levels = 1 + 2 * len(self.encoding.state_bits)
         wide: dict[str, Bdd] = {}
         for finder in self._policies:
@@ -185,7 +193,7 @@ class ReachableStates:
 
     @property
     def _expected(self) -> Bdd:
-        """The states that hold one fact at most of each relation of which every state reached so far does."""
+        """The states that hold at most one fact of each relation for which every reached state does."""
         m = self.manager
         return ~m.disj(two for two in self._several.values() if two & self.reached == m.false)
 
@@ -196,7 +204,7 @@ class ReachableStates:
         return {relation: self.manager.at_least(2, map(atom, of)) for relation, of in facts.items()}
 
     def _decided(self, states: Bdd) -> Mapping[str, Bdd]:
-        """What agents select in the states that were not decided before, but for what is `_by_formula`."""
+        """Return the agents' selection in states that were not decided before, without `_by_formula`."""
         chosen: dict[str, list[Bdd]] = {}
         if self._wide and states & ~self._covered != self.manager.false:
             self._covered = self._expected
@@ -215,8 +223,10 @@ class ReachableStates:
         return {tool: self.manager.disj(calls) for tool, calls in chosen.items()}
 
     def _check_selects(self, finder: ContextFinder, states: Bdd) -> None:
-        """A policy selects some call in each of the states in which its agent is offered one. The wrapper
-        raises the `AgentError` for a state in which it does not."""
+        """Check that a policy selects some call in each of the states in which its agent is offered one.
+
+        The wrapper raises `AgentError` for a state in which it does not.
+        """
         undecided = self._left_open(finder, states)
         if undecided != self.manager.false:
             context = finder.picked(undecided)
@@ -224,15 +234,17 @@ class ReachableStates:
             raise AssertionError(f"{finder.wrapper.agent.name} selects {decision.calls} in {context}")
 
     def _left_open(self, finder: ContextFinder, states: Bdd) -> Bdd:
-        """Those of the states in which an agent that follows a policy is offered calls and selects none."""
+        """Return the states in which an agent that follows a policy is offered calls and selects none."""
         m, undecided = self.manager, self.offers.by(finder.tools, states)
         for name, calls in self.by_agent[finder.agent.name].items():
             undecided = undecided & ~m.and_exist(self.offers.selectors(name), states, calls)
         return undecided
 
     def _is_wrong(self, states: Bdd) -> bool:
-        """Whether some of the states break a bound, a key or a reference, or a policy selects nothing there:
-        then nothing more is explored."""
+        """Return True if a state violates a bound, a key or a reference, or a policy selects nothing there.
+
+        The exploration stops then.
+        """
         nothing = self.manager.false
         broken = (*self._exceeded.values(), self.encoding.doubled_keys, self.encoding.dangling)
         return any(states & one != nothing for one in broken) or any(
@@ -240,10 +252,12 @@ class ReachableStates:
         )
 
     def meets_contexts(self, most: int | None) -> bool:
-        """Have the wrappers of agents that were not asked, since they follow a policy, meet every context of
-        R, False where that takes looking at more than ``most`` bits (`Engine.meets_contexts`)."""
+        """Enumerate the contexts of R for agents with policies, which were not queried.
+
+        Returns False if that takes more than ``most`` bits (`Engine.meets_contexts`).
+        """
         if any(finder.wrapper.told for finder in self._policies):
-            return False  # what it is told of the past is no part of what is looked for
+            return False  # the enumeration does not cover facts about the past
         bits = len(self.encoding.state_bits)
         allowance = Allowance(None if most is None else most // max(bits, 1))
         try:
@@ -257,7 +271,7 @@ class ReachableStates:
         return True
 
     def _by_distance(self) -> Iterator[Bdd]:
-        """R in parts: for a reader, the contexts of the first steps come first, while steps cost little."""
+        """Yield R in parts, the first steps first while steps are cheap, so that a reader sees them first."""
         layer = seen = self.initial
         for _ in range(_LAYERS):
             if layer.dag_size > _LAYER:
@@ -270,15 +284,17 @@ class ReachableStates:
         yield self.reached
 
     def is_among_alike(self, agent: str) -> bool:
-        """`Engine.is_among_alike`"""
+        """Return the result of `Engine.is_among_alike`."""
         [finder] = (finder for finder in self.finders if finder.agent.name == agent)
         if self.has_met_contexts or finder not in self._policies:
             return finder.wrapper.is_among_alike
         return any(self._is_twice(name, calls) for name, calls in self.by_agent[agent].items())
 
     def _is_twice(self, name: str, calls: Bdd) -> bool:
-        """Whether two of some calls of a tool, a set over the state bits and its selectors, are of one
-        reached state."""
+        """Return True if some reached state has two of these calls of a tool.
+
+        The calls are a set over the state bits and its selectors.
+        """
         m, selectors = self.manager, self.tools[name].interface.selectors
         if not selectors:
             return False
@@ -291,13 +307,13 @@ class ReachableStates:
         return m.conj([self.reached, calls, another & ~same]) != m.false
 
     def _compiled(self, finder: ContextFinder) -> CompiledPolicy:
-        """The policy of an agent that follows one."""
+        """Return the policy of an agent that follows one."""
         rules = finder.wrapper.agent
         assert isinstance(rules, RuleAgent), "`has_formulas`"
         return CompiledPolicy(self.deployment, finder.agent, rules.policy.rules, self.offers)
 
     def rules_used(self, agent: str) -> RulesUsed:
-        """`Engine.rules_used`"""
+        """Return the result of `Engine.rules_used`."""
         [finder] = (finder for finder in self.finders if finder.agent.name == agent)
         if finder not in self._policies:
             assert isinstance(finder.wrapper.agent, RuleAgent), "another agent has no rules"
@@ -311,10 +327,10 @@ class ReachableStates:
             left = left & ~states
         return RulesUsed(frozenset(matching), frozenset(deciding))
 
-    # hypotheses
+    # Hypotheses.
 
     def _check_bounds(self, states: Bdd) -> None:
-        """Definition "C-boundedness" on ``states``, the declared keys, and the references."""
+        """Check Definition "C-boundedness" on ``states``, the declared keys, and the references."""
         for over in self._exceeded.values():
             if (there := states & over) != self.manager.false:
                 raise bound_exceeded(self.deployment, self.trace_to(there))
@@ -324,9 +340,11 @@ class ReachableStates:
             raise reference_broken(self.deployment, self.trace_to(dangling))
 
     def _names_taken(self, states: Bdd) -> Broken:
-        """The fresh variables that cannot have the name that goes with the value of their anchor, since it is
-        active in one of ``states``. With each of them all that the same tool names after the same anchor:
-        if only some kept such names, the states would hold all combinations of the two parts' names."""
+        """Return the fresh variables whose anchored name is active in one of ``states``.
+
+        Each of them comes with all that the same tool names after the same anchor: if only some kept such
+        names, the states would hold all combinations of the two parts' names.
+        """
         anchors = self.plan.naming.anchors
         taken = {
             (draw[0], anchors[draw])
@@ -339,8 +357,10 @@ class ReachableStates:
         )
 
     def _check_offers(self, states: Bdd) -> None:
-        """Each state of ``states`` offers a call or enables an event, and each of these has an effect. What a
-        step breaks is told before what comes after it."""
+        """Check that each state offers a call or enables an event, and that each of these has an effect.
+
+        A violation by a step is reported before one in the state after it.
+        """
         m = self.manager
         silent = states & ~self.offers.by(self.tools, states)
         if silent != m.false:
@@ -364,7 +384,7 @@ class ReachableStates:
 
     @cached_property
     def _dead(self) -> Mapping[str, Bdd]:
-        """Per tool where its calls are offered without an effect, over the state bits and its parameters."""
+        """Per tool the states, with its parameters, in which its calls are offered without an effect."""
         interfaces = ((name, tool.interface) for name, tool in self.tools.items())
         return {name: interface.offered & ~interface.effective for name, interface in interfaces}
 
@@ -372,9 +392,11 @@ class ReachableStates:
         return frozenset(bits_of(self.tools[name].interface.params))
 
     def _check_room(self, states: Bdd) -> None:
-        """No selected call or event exceeds a bound, breaks a key, or inserts more fresh values than U_f has
-        left: it would exceed the bound too, since an exact U_f has room for b_S more values than a state
-        holds. Of several tools it is told of one with a shortest run."""
+        """Check that no selected call or event exceeds a bound, violates a key, or overflows U_f.
+
+        Inserting more fresh values than U_f has left would exceed the bound too, since an exact U_f has room
+        for b_S more values than a state holds. Among several tools one with a shortest run is reported.
+        """
         runs: list[tuple[Trace, str]] = []
         for name, tool in self.tools.items():
             over = tool.exceeding | tool.overflow if self.restriction.exact else tool.exceeding
@@ -387,15 +409,19 @@ class ReachableStates:
             raise claim_broken(self.deployment, self._with_last_step(trace, name))
 
     def _check_steps(self) -> None:
-        """Each state has a successor in U_f, as it has in the infinite domain: a restriction whose sizes were
-        forced may be too small for that."""
+        """Check that each state has a successor in U_f, as it has in the infinite domain.
+
+        A restriction with forced sizes may be too small for that.
+        """
         stuck = self.reached & ~self.transitions.preimage(self.manager.true)
         if stuck != self.manager.false:
             raise no_successor_within(self.restriction, self.trace_to(stuck))
 
     def _check_leaps(self, name: str, number: int) -> None:
-        """No selected call or event leads past a bound by this `ensure` alternative, also not further than
-        the values of the encoding show."""
+        """Check that no selected call or event exceeds a bound by this `ensure` alternative.
+
+        The check also covers steps further than the values of the encoding show.
+        """
         m, tool, about = self.manager, self.tools[name].interface, self.questions[name, number]
         effect = tool.tool.effects[number]
         taken = self.reached & self.transitions.selected[name] & self.offers.condition(name, effect.when)
@@ -419,8 +445,10 @@ class ReachableStates:
                 raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
     def _with_last_step(self, trace: Trace, name: str) -> Trace:
-        """The trace with a call of the tool at its end that exceeds a bound, inside U_f or beyond it, or
-        breaks a key."""
+        """Return the trace with a last call of the tool that exceeds a bound or violates a key.
+
+        The call may lead inside U_f or beyond it.
+        """
         for call, actor in sorted(self.selection(trace.last).items()):
             if call.tool == name:
                 for state in outcomes(self.deployment, call, trace.last, self.restriction, actor):
@@ -429,9 +457,11 @@ class ReachableStates:
         raise AssertionError(f"no call of {name} exceeds a bound or breaks a key from {trace.last}")
 
     def _check_effects(self, name: str, run: Trace) -> None:
-        """Each call of the tool in the last state of the run has an effect. What the diagrams take for a call
-        without one may be one of an `ensure` that only leads so far past a bound that they do not show it:
-        where it is selected it exceeds the bound."""
+        """Check that each call of the tool in the last state of the run has an effect.
+
+        A call that has no effect in the diagrams may be one of an `ensure` that exceeds a bound by more than
+        they show; if it is selected, it exceeds the bound.
+        """
         for call in sorted(possible(self.deployment, run.last)):
             if call.tool == name:
                 after = next(outcomes(self.deployment, call, run.last, self.restriction), None)
@@ -446,11 +476,13 @@ class ReachableStates:
                     step = Step(call, after, may[call])
                     raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
-    # runs
+    # Runs.
 
     def trace_to(self, target: Bdd) -> Trace:
-        """A shortest run from an initial state to a reached state of ``target``, a set over the state
-        bits."""
+        """Return a shortest run from an initial state to a reached state of ``target``.
+
+        ``target`` is a set over the state bits.
+        """
         assert self.encoding.are_states(target)
         reached, bits = self.reached, self.encoding.state_bits
         sets = shortest(
@@ -465,7 +497,7 @@ class ReachableStates:
         return Trace(start, tuple(steps), of_many=not self.has_one_initial)
 
     def step_into(self, state: Instance, target: Bdd) -> Step:
-        """A transition from ``state`` into ``target``, with the call that makes it."""
+        """Return a transition from ``state`` into ``target``, with its call."""
         for after in self.successors(state, target):
             return self.step_between(state, after)
         raise AssertionError(f"no transition leads from {state} where it should")
@@ -473,7 +505,7 @@ class ReachableStates:
     def successors(
         self, state: Instance, within: Bdd | None = None, like: Instance | None = None
     ) -> Iterator[Instance]:
-        """{ D' : D → D' }, or those of a set; first those whose codes differ least from that of ``like``."""
+        """Yield { D' : D → D' }, or those in a set, those whose codes differ least from ``like`` first."""
         found = self.transitions.image(self.singleton(state))
         if within is not None:
             found = found & within
@@ -491,9 +523,12 @@ class ReachableStates:
         among: Mapping[str, Bdd] | None = None,
         agent: str | None = None,
     ) -> Step:
-        """The step by a selected call, or an event, that leads from one state to the other, by the semantics
-        of the deployment: no step of a trace rests on the diagrams alone. By one ``among`` these calls, per
-        tool a set over the state bits and its selectors, if they are given, and by that ``agent``."""
+        """Return a step by a selected call, or an event, from one state to the other.
+
+        The step is computed by the semantics of the deployment: no step of a trace relies on the diagrams
+        alone. If ``among`` is given, per tool a set over the state bits and its selectors, the call is one of
+        these; if ``agent`` is given, it makes the call.
+        """
         near = around(self.deployment, self.restriction, state, after)
         for call in self._calls_in(state, self.transitions.selected if among is None else among):
             if leads_to(self.deployment, call, state, after, near):
@@ -502,16 +537,20 @@ class ReachableStates:
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
     def _actor(self, state: Instance, call: Call) -> str | None:
-        """Who makes a selected call in a state, as `selection` has it. Only where several agents have the
-        tool does that take looking at what each of them selects."""
+        """Return the agent that makes a selected call in a state, as `selection` has it.
+
+        The agents' selections are compared only if several agents have the tool.
+        """
         if self.deployment.tool(call.tool).event:
             return None
         having = [agent.name for agent in self.deployment.agents if call.tool in agent.tools]
         return having[0] if len(having) == 1 else self.selection(state)[call]
 
     def _calls_in(self, state: Instance, calls_of: Mapping[str, Bdd]) -> Iterator[Call]:
-        """The calls of a state in sets per tool, over the state bits and its selectors; with the selections
-        of the tools Π(D, Offer(D))."""
+        """Yield the calls of a state in sets per tool, over the state bits and its selectors.
+
+        With the selections of the tools these are Π(D, Offer(D)).
+        """
         bits, point = self.encoding.state_bits, self.singleton(state)
         for name, calls in calls_of.items():
             here = self.manager.exist(bits, calls & point)
@@ -519,20 +558,22 @@ class ReachableStates:
                 yield Call(name, args)
 
     def selection(self, state: Instance) -> Mapping[Call, str | None]:
-        """Π(D, Offer(D)): what may happen in a state, each call with the agent that may make it."""
+        """Return Π(D, Offer(D)): the calls that may happen in a state, each with its agent."""
         return selection(self.deployment, self.wrappers, state)
 
     def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
-        """Whether some call ω(u) of the tool with (D, u) ⊨ f is offered in some D ∈ R; with ``selected``
-        whether an agent may make one. The states in which one is are not computed: which of many records it
-        is about can make their set far larger than the two that it comes from."""
+        """Return True if some call ω(u) of the tool with (D, u) ⊨ f is offered in some D ∈ R.
+
+        With ``selected`` an agent must be able to make it. The set of these states is not computed: the
+        choice among many records can make it far larger than the two sets that it is the intersection of.
+        """
         calls = self.transitions.selected[tool] if selected else self.offers.calls[tool]
         return not self.manager.implies(self.reached & calls, ~self.offers.condition(tool, condition))
 
-    # counts and sets
+    # Counts and sets.
 
     def enabled_calls(self, tool: str, guard: Expanded) -> int:
-        """|{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, counted over the state bits and the selectors of ω."""
+        """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, counted over state bits and selectors of ω."""
         calls = self.offers.under(tool, guard)
         return self.manager.count(
             self.reached & calls, self.encoding.state_bits | self.offers.selectors(tool)
@@ -540,7 +581,7 @@ class ReachableStates:
 
     @cached_property
     def has_one_initial(self) -> bool:
-        """There is one D0."""
+        """True if there is a single D0."""
         return self.initial_states == 1
 
     @property
@@ -549,16 +590,16 @@ class ReachableStates:
         return self.manager.count(self.initial, self.encoding.state_bits)
 
     def singleton(self, state: Instance) -> Bdd:
-        """{ D } over the state bits."""
+        """Return { D } over the state bits."""
         return self.manager.cube(self.encoding.encode(state))
 
     def contains(self, states: Bdd, state: Instance) -> bool:
-        """D ∈ states, for any instance."""
+        """Return True if D ∈ states, for any instance."""
         return self.encoding.has_code(state) and self.manager.satisfies(states, self.encoding.encode(state))
 
     @property
     def states(self) -> int:
-        """|R|"""
+        """The number of reached states, |R|."""
         return self.manager.count(self.reached, self.encoding.state_bits)
 
     @property

@@ -1,4 +1,4 @@
-"""What one agent is shown and offered, as sets of states: tuple by tuple, for vectors, and how many."""
+"""The view and the offer of one agent as sets of states: tuple by tuple, for vectors, and in numbers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
 Numbers: TypeAlias = tuple[tuple[str, int], ...]
-"""How many tuples of each relation are shown, and of each tool offered."""
+"""The number of shown tuples of each relation, and of offered ones of each tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the agent is shown of one relation: the tuples that satisfy one of the ``cuts``, each a
-    formula with the names of its free variables, one per place."""
+    """The part of one relation in the agent's view: the tuples that satisfy one of the ``cuts``.
+
+    A cut is a formula with the names of its free variables, one per position.
+    """
 
     relation: str
     sorts: tuple[str, ...]
@@ -37,10 +39,10 @@ class Views:
     """The views and the offers of one agent."""
 
     def __init__(self, deployment: Deployment, agent: AgentRole, compiler: Compiler, offers: Offers) -> None:
-        """``compiler`` has log-coded vectors, to go through what is shown and offered."""
+        """Create the views; ``compiler`` has log-coded vectors, to enumerate views and offers."""
         self.compiler = compiler
         self.beside = offers.beside
-        """Compiles with one-hot vectors."""
+        """A compiler over one-hot vectors."""
         self.encoding = compiler.encoding
         self.manager = compiler.manager
         self.tools = {name: offers.tools[name] for name in agent.tools}
@@ -50,10 +52,10 @@ class Views:
         self._few: dict[tuple[str, int], Bdd] = {}
         self._fewest: dict[Numbers, Bdd] = {}
 
-    # tuple by tuple
+    # Tuple by tuple.
 
     def fact(self, fact: Fact) -> Bdd:
-        """The states in which a fact is shown: none, where nothing of its relation is."""
+        """Return the states in which a fact is shown; none if its relation is not shown."""
         if fact.relation not in self.shown:
             return self.manager.false
         if fact not in self._facts:
@@ -61,27 +63,30 @@ class Views:
         return self._facts[fact]
 
     def call(self, call: Call) -> Bdd:
-        """The states in which a call is offered."""
+        """Return the states in which a call is offered."""
         tool = self.tools[call.tool]
         return self._at(tool.params, tool.offered, call.args)
 
     def _at(self, vectors: Sequence[Vector], function: Bdd, args: Sequence[Value]) -> Bdd:
-        """A function over the state bits and log-coded vectors, which stand above these, for some values."""
+        """Return the cofactor of a function by some values.
+
+        The function is over the state bits and log-coded vectors, which are above these.
+        """
         code: dict[str, bool] = {}
         for vector, value in zip(vectors, args, strict=True):
             code |= self.encoding.code(vector, value)
         return self.manager.descend(function, code)
 
-    # for vectors
+    # For vectors.
 
     @cached_property
     def one_hot(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
-        """Per relation one-hot vectors for one tuple, and where it is shown."""
+        """Per relation one-hot vectors for one tuple, and the states that show it."""
         return {name: self._all(shown, self.beside) for name, shown in self.shown.items()}
 
     @cached_property
     def _log_coded(self) -> Mapping[str, tuple[tuple[Vector, ...], Bdd]]:
-        """Per relation log-coded vectors for one tuple, and where it is shown."""
+        """Per relation log-coded vectors for one tuple, and the states that show it."""
         return {name: self._all(shown, self.compiler) for name, shown in self.shown.items()}
 
     def _all(self, shown: Shown, compiler: Compiler) -> tuple[tuple[Vector, ...], Bdd]:
@@ -90,17 +95,20 @@ class Views:
         return vectors, self.manager.conj([self.is_shown(shown, vectors, compiler), *valid])
 
     def is_shown(self, shown: Shown, terms: Sequence[Vector | Value], compiler: Compiler) -> Bdd:
-        """The states in which a tuple is shown, given by values and the compiler's vectors."""
+        """Return the states in which a tuple is shown, given by values and the compiler's vectors."""
         there = self.encoding.relation(shown.relation, tuple(terms))
         return there & self.manager.disj(
             compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
         )
 
-    # how many
+    # Numbers of tuples.
 
     def numbers(self, facts: Collection[Fact], calls: Collection[Call]) -> Numbers:
-        """How many of each these are. A state that shows these facts and offers these calls shows and offers
-        nothing else exactly where it has no more than so many of each (`no_more_than`)."""
+        """Return the number of facts of each relation and of calls of each tool.
+
+        A state that shows these facts and offers these calls shows and offers nothing else iff it has no more
+        than these numbers (`no_more_than`).
+        """
         of_relation = Counter(fact.relation for fact in facts)
         of_tool = Counter(call.tool for call in calls)
         return (
@@ -109,21 +117,24 @@ class Views:
         )
 
     def no_more_than(self, numbers: Numbers) -> Bdd:
-        """The states that show and offer no more than so many tuples of each relation and tool."""
+        """Return the states that show and offer at most these numbers of tuples of each relation and tool."""
         if numbers not in self._fewest:
             self._fewest[numbers] = self.manager.conj(self.at_most(*number) for number in numbers)
         return self._fewest[numbers]
 
     def at_most(self, name: str, number: int) -> Bdd:
-        """The states in which at most ``number`` tuples of a relation are shown, or of a tool offered."""
+        """Return the states with at most ``number`` tuples of a relation shown, or of a tool offered."""
         if (name, number) not in self._few:
             counted = self._counted(name)
             self._few[name, number] = ~self.manager.at_least(number + 1, counted)
         return self._few[name, number]
 
     def _counted(self, name: str) -> Sequence[Bdd]:
-        """For each tuple of a relation or tool the states in which it is shown, or offered; those deepest in
-        the order of the variables first, so that counting adds to the top of what it has so far."""
+        """Return, for each tuple of a relation or tool, the states in which it is shown, or offered.
+
+        Those deepest in the order of the variables come first, so that counting adds on top of the previous
+        result.
+        """
         if name not in self._tuples:
             if name.startswith("call "):
                 tool = self.tools[name.removeprefix("call ")]
@@ -136,7 +147,7 @@ class Views:
 
 
 def _shown(deployment: Deployment, agent: AgentRole) -> Iterator[Shown]:
-    """What the agent is shown of each relation: all of it where it has no views."""
+    """Yield the agent's view of each relation; all of it if the agent has no views."""
     for relation in deployment.schema.relations:
         cuts = [
             (tuple(binder.name for binder in line.params), line.where)

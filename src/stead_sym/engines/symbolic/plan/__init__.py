@@ -1,1 +1,1 @@
-"""From a deployment to everything that is fixed before exploration, and what that looks like."""
+"""Plan a deployment: everything that is fixed before exploration, and its explanation."""

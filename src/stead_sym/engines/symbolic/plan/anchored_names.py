@@ -1,10 +1,10 @@
-"""The names of fresh values that are named after other values, found by relaxed reachability.
+"""The names of fresh values that are named after other values, computed by relaxed reachability.
 
-The i-th value that an anchor is found to have gives the i-th name. One decision: a name is handed out when
-a value of the anchor is found, so that no more names are taken than needed. Once relaxed reachability has
-ended, `AnchoredNames.broken` has the anchors that do not do: those with too few values, and those whose
-values are themselves named after an anchor, which might need more and more names. That is a matter of size,
-not of correctness: whether a name is still free where it is drawn, the exploration checks.
+The i-th value found for an anchor gives the i-th name. One decision: a name is allocated when a value of the
+anchor is found, so no more names are allocated than needed. After relaxed reachability `AnchoredNames.broken`
+has the unsuitable anchors: those with too few values, and those whose values are themselves named after an
+anchor, which might need unboundedly many names. This affects size, not correctness: the exploration checks
+that a name is free when it is drawn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FreshVariables:
         }
 
     def siblings(self, draw: Draw) -> list[Draw]:
-        """The fresh variables of the same alternative, sort and anchor, in order: they share names."""
+        """Return the fresh variables of the same alternative, sort and anchor, in order: they share names."""
         return [
             other
             for other, anchor in self.anchored.items()
@@ -50,7 +50,7 @@ class FreshVariables:
         ]
 
     def pool(self) -> Mapping[str, tuple[Value, ...]]:
-        """The restriction's values, and so many more that every value of an anchor can have its name."""
+        """Return the restriction's values, and enough more that every anchor's value can have its name."""
         values = dict(self.restriction.values)
         for draw, anchor in self.anchored.items():
             sort, count = self.sorts[draw], len(self.siblings(draw))
@@ -62,18 +62,22 @@ class FreshVariables:
 
 
 class AnchoredNames:
-    """The fresh values that relaxed reachability allows (`FreshValues`): the names of anchored variables,
-    handed out on the way, and for the others any value that is no constant."""
+    """The fresh values that relaxed reachability allows (`FreshValues`).
+
+    These are the names of anchored variables, allocated during the computation, and for the others any value
+    that is no constant.
+    """
 
     def __init__(self, variables: FreshVariables, encoding: Encoding) -> None:
-        """``encoding`` has vectors over `FreshVariables.pool`."""
+        """Start without names; ``encoding`` has vectors over `FreshVariables.pool`."""
         self.variables = variables
         self.encoding = encoding
         self.names: dict[Draw, dict[Value, Value]] = {draw: {} for draw in variables.anchored}
         self._endless: set[Draw] = set()
-        self._taken: Counter[str] = Counter()  # per sort the most names that one anchor has taken
+        self._taken: Counter[str] = Counter()  # per sort the maximum number of names of one anchor
 
     def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
+        """Return the possible values of a fresh variable, with those of its anchor."""
         m, sort, draw = self.encoding.manager, str(binder.sort), (place, binder.name)
         values, vector = self.variables.restriction.values, scope[binder.name]
         assert isinstance(vector, Vector)
@@ -87,7 +91,7 @@ class AnchoredNames:
         found = [value for (value,) in self.encoding.tuples(m.exist(others, possible), (anchor,))]
         named = set(values[anchor.sort]).intersection(found)
         if len(named) < len(found):
-            self._endless.add(draw)  # the anchor has names after anchors itself, these perhaps after it
+            self._endless.add(draw)  # the anchor is itself named after an anchor, perhaps cyclically
         return m.disj(
             self.encoding.is_value(anchor, value) & self.encoding.is_value(vector, self._name(draw, value))
             for value in found
@@ -95,7 +99,7 @@ class AnchoredNames:
         )
 
     def _name(self, draw: Draw, anchor: Value) -> Value:
-        """The name that a fresh variable takes beside one value of its anchor."""
+        """Return the name of a fresh variable for one value of its anchor."""
         if anchor not in self.names[draw]:
             sort, siblings = self.variables.sorts[draw], self.variables.siblings(draw)
             number = len(self.names[draw]) * len(siblings) + siblings.index(draw)
@@ -106,8 +110,7 @@ class AnchoredNames:
 
     @property
     def broken(self) -> Broken:
-        """The anchors with fewer values than the bounds allow fresh ones, and those whose values are
-        themselves named after an anchor."""
+        """The anchors with fewer values than the bounds allow fresh ones, and those that are anchored."""
         bounds, sorts = self.variables.bounds, self.variables.sorts
         scarce = {
             draw
@@ -120,7 +123,7 @@ class AnchoredNames:
 
     @property
     def used(self) -> Mapping[str, tuple[Value, ...]]:
-        """The values of the restriction and those that anchors took beyond it."""
+        """The values of the restriction and those that anchors allocated beyond it."""
         used: dict[str, tuple[Value, ...]] = {}
         for sort, values in self.variables.restriction.values.items():
             needed = len(self.variables.constants[sort]) + self._taken[sort]

@@ -1,8 +1,8 @@
-"""What the engine will work on, before anything is explored: domains, facts, bits, names, actions.
+"""Explain a plan before exploration: domains, facts, bits, names, actions.
 
-One decision: the figures are those of the plan that `verify` would start with, not an estimate. All of its
-guess is confirmed but one thing: the exploration may find that the name of a fresh value is taken, and
-then starts anew with another plan.
+One decision: the figures are those of the plan that `verify` would start with, not estimates. All of its
+assumptions are checked except one: the exploration may find that the name of a fresh value is taken, and then
+restarts with another plan.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Domain: TypeAlias = Literal["normal", "theorem"]
 class ExplainedRelation:
     """The facts of one relation.
 
-    ``possible`` facts come and go, ``static`` ones hold in every state, all others in none. ``fields``
-    groups of the possible ones are coded in ``bits`` bits together. ``key``: the columns (from 0) such that
-    a field has all facts that agree on them, of which one holds at most; None where every fact has a bit
-    of its own. ``single``: no state holds two facts of the relation.
+    ``possible`` facts change, ``static`` ones hold in every state, all others in none. ``fields`` groups of
+    the possible ones are coded in ``bits`` bits together. ``key``: the columns (from 0) such that a field has
+    all facts that agree on them, at most one of which holds; None if every fact has a bit of its own.
+    ``single``: no state holds two facts of the relation.
     """
 
     name: str
@@ -49,9 +49,9 @@ class ExplainedRelation:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedFresh:
-    """One `fresh` statement: variable, sort, and how its value is chosen.
+    """One `fresh` statement: its variable, sort, and the choice of its value.
 
-    With ``anchor`` the value is named after the value of that variable, as ``names`` says. Otherwise it
+    With ``anchor`` the value is named after the value of that variable, as given by ``names``. Otherwise it
     is the least name that is not active, or any such name on the literal domain.
     """
 
@@ -65,8 +65,10 @@ class ExplainedFresh:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTool:
-    """A tool with the number of its alternatives and of the actions that they give: an action is an
-    alternative with all values fixed that say where it writes."""
+    """A tool with the numbers of its alternatives and of their actions.
+
+    An action is an alternative with values for all variables that determine where it writes.
+    """
 
     name: str
     alternatives: int
@@ -91,7 +93,7 @@ class Explanation:
 
     @property
     def actions(self) -> int:
-        """The number of actions that the transition relation has, if every tool can be called."""
+        """The number of actions in the transition relation if every tool can be called."""
         return sum(tool.actions for tool in self.tools)
 
 
@@ -103,11 +105,13 @@ def explain(
     domain: Domain | Mapping[str, int] | None = None,
     backend: Backend | None = None,
 ) -> Explanation:
-    """What `verify` with the same arguments would explore. The specifications (by default all) set the
-    sizes of the literal domain, and what states remember of the past.
+    """Return the plan that `verify` with the same arguments would explore.
 
-    Raises `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the
-    theorem does not allow.
+    The specifications (by default all) determine the sizes of the literal domain, and the state's record of
+    the past.
+
+    Raises `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the theorem does
+    not allow.
     """
     as_deployment(deployment)
     if domain is not None and not isinstance(domain, Mapping):
@@ -151,7 +155,7 @@ def _relation(planned: Plan, relation: Relation, single: bool) -> ExplainedRelat
 
 
 def _key(fields: Iterable[Field]) -> tuple[int, ...] | None:
-    """The columns on which the facts of each field agree; None where no field has several facts."""
+    """Return the columns on which the facts of each field agree; None if no field has several facts."""
     several = [field.facts for field in fields if len(field.facts) > 1]
     if not several:
         return None

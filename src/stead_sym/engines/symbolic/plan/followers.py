@@ -1,16 +1,17 @@
-"""Relations that hold facts only while another one does, said once more in the guards that rely on it.
+"""Strengthen guards by implied emptiness: relations that hold facts only while another one does.
 
-P *follows* Q where P ≠ ∅ implies Q ≠ ∅ in every reachable state. A guard ~exists x̄. Q(x̄) then says that P
-holds nothing either, and where it stands before an insertion into P this is what makes P hold one fact at
-most: a call has one wish, and one number that was wished for, since both are made when there is no call. So
-`strengthened` adds ~exists x̄. P(x̄) to such guards, and what is guessed of P (`encode.mutex`) is confirmed as
-it is of relations that say it themselves. Without it P has a bit for each fact, and a step that depends on
-the fact that holds has a case for each set of them. Only relations between values are worth it, not those
-that mention records: of these each has a bit beside its record in any case.
+P *follows* Q if P ≠ ∅ implies Q ≠ ∅ in every reachable state. A guard ~exists x̄. Q(x̄) then implies that P
+is empty too. Before an insertion into P this is the reason why P holds at most one fact: a call has one wish,
+and one number that was wished for, since both are made when there is no call. So `strengthened` adds ~exists
+x̄. P(x̄) to such guards, and the assumptions about P (`encode.mutex`) are proved as for relations with
+explicit guards. Otherwise P has a bit for each fact, and a step that depends on the fact that holds has a
+case for each set of them. This is applied to relations between values only, not to those that mention
+records: these have a bit next to each record in any case.
 
-One decision: that P follows Q is read off the text of the effects. By induction over a run: D0 has it, and an
-effect keeps it that inserts a fact of Q whatever holds, that inserts nothing into P and removes all of it, or
-that neither inserts into P nor removes anything from Q. No reachable state tells the guards apart.
+One decision: that P follows Q is a syntactic property of the effects. By induction over a run: D0 has it, and
+it is preserved by an effect that inserts a fact of Q unconditionally, that inserts nothing into P and removes
+all of it, or that neither inserts into P nor removes anything from Q. So the guards are equivalent in every
+reachable state.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Formula, Not, Var
 
 
 def strengthened(deployment: Deployment) -> Deployment:
-    """The deployment with guards that say of relations that follow others that they are empty."""
+    """Return the deployment with the implied emptiness of relations added to its guards."""
     tools = tuple(_strengthened(deployment, tool) for tool in deployment.tools_and_events)
     if tools == deployment.tools_and_events:
         return deployment
@@ -49,13 +50,16 @@ def _strengthened(deployment: Deployment, tool: Tool) -> Tool:
 
 
 def _is_of_values(deployment: Deployment, relation: str) -> bool:
-    """Whether it has columns, all of sorts with rigid values, which are no records."""
+    """Return True if the relation has columns, all of sorts with rigid values, which are no records."""
     rigid = {sort.name for sort in deployment.schema.sorts if sort.rigid}
     return bool(sorts := deployment.schema.relation(relation).sorts) and rigid.issuperset(sorts)
 
 
 def follows(deployment: Deployment, relation: str, other: str) -> bool:
-    """Whether the text shows that every reachable state with a fact of ``relation`` has one of ``other``."""
+    """Return True if every reachable state with a fact of ``relation`` provably has one of ``other``.
+
+    The proof is syntactic.
+    """
     started = deployment.initially.relations if deployment.initially is not None else ()
     if relation in started or other in started:
         return False
@@ -90,7 +94,7 @@ def _removes(statement: object, relation: str) -> bool:
 
 
 def _emptied(effect: Effect) -> Iterator[str]:
-    """The relations of which an effect deletes every fact."""
+    """Yield the relations of which an effect deletes every fact."""
     for statement in effect.statements:
         match statement:
             case Clear(relations):
@@ -103,7 +107,7 @@ def _emptied(effect: Effect) -> Iterator[str]:
 
 
 def _says_empty(tool: Tool, relation: str) -> bool:
-    """The guard has a conjunct ~exists x̄. P(x̄)."""
+    """Return True if the guard has a conjunct ~exists x̄. P(x̄)."""
     return any(
         isinstance(part, Not) and _is_some(part.body, relation, frozenset()) for part in conjuncts(tool.guard)
     )
@@ -120,13 +124,13 @@ def _is_some(formula: Formula, relation: str, bound: frozenset[str]) -> bool:
 
 
 def _is_any(atom: Atom, bound: set[str] | frozenset[str]) -> bool:
-    """The atom is P(x, y, …) with variables that are bound and differ, so that it is about every fact."""
+    """Return True if the atom is P(x, y, …) with distinct bound variables, so that it covers every fact."""
     names = [term.name for term in atom.args if isinstance(term, Var)]
     return len(set(names)) == len(names) == len(atom.args) and bound.issuperset(names)
 
 
 def _nothing_in(deployment: Deployment, relation: str) -> Formula:
-    """~exists x̄. P(x̄)"""
+    """Return ~exists x̄. P(x̄)."""
     sorts = deployment.schema.relation(relation).sorts
     binders = [Binder(f"of_{relation}_{k}", sort) for k, sort in enumerate(sorts)]
     some: Formula = Atom(relation, tuple(Var(binder.name) for binder in binders))

@@ -1,8 +1,8 @@
-"""The one-hot vectors that a deployment will need, declared together with the state bits.
+"""Foresee the one-hot vectors of a deployment, to declare them together with the state bits.
 
-A variable that is inserted among the others costs as much as there are variables: with a bit for each
-record, the square of the records. One decision: what is foreseen need not be all; a vector that is missing
-is inserted when it is asked for (`encode.values`).
+Inserting a variable among the others takes time linear in their number: with a bit for each record, quadratic
+in the records. One decision: the prediction may be incomplete; a missing vector is inserted on demand
+(`encode.values`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from stead_sym.logic.syntax import Formula, Quantified, children
 
 
 def foreseen(deployment: Deployment) -> Mapping[tuple[str, str], int]:
-    """How many one-hot vectors of each role and sort: those of the parameters of a tool or of the columns of
-    a relation that an agent is shown, and of the variables of a specification that are in scope at once."""
+    """Return the number of one-hot vectors of each role and sort.
+
+    They are for the parameters of a tool, the columns of a relation in an agent's view, and the variables of
+    a specification that are in scope at once.
+    """
     params = [Counter(binder.sort for binder in tool.params) for tool in deployment.tools_and_events]
     columns = [Counter(relation.sorts) for relation in deployment.schema.relations]
     fair = [
@@ -34,7 +37,7 @@ def foreseen(deployment: Deployment) -> Mapping[tuple[str, str], int]:
 
 
 def _in_scope(formula: Formula) -> Counter[str]:
-    """The largest numbers of variables of each sort that a formula binds one within the other."""
+    """Return the largest numbers of variables of each sort that a formula binds one within the other."""
     below = _most(map(_in_scope, children(formula)))
     return below + Counter([formula.binder.sort]) if isinstance(formula, Quantified) else below
 

@@ -1,11 +1,10 @@
-"""What a plan assumes of a deployment without proof, and how an assumption is confirmed or given
-up.
+"""The unproved assumptions of a plan, and their check.
 
-Three things are guessed from the shape of the effects: that relations are functional, that some hold one
-fact at most (`encode.mutex`), and that fresh values can be named after other values
+Three properties are assumed from the syntax of the effects: that relations are functional, that some hold at
+most one fact (`encode.mutex`), and that fresh values can be named after other values
 (`encode.representatives`). One decision: a guess is an immutable value. A plan is made from it; `confirm`
-finds in the plan which keys are broken, and the exploration which names are taken; then another plan is
-made from a smaller guess, `Guess.without` what is broken.
+computes the keys that the plan violates, and the exploration the names that are taken; then another plan is
+made from a smaller guess, `Guess.without` the violated parts.
 """
 
 from __future__ import annotations
@@ -23,23 +22,27 @@ from stead_sym.logic.syntax import Binder
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The parts of a guess that do not hold: fresh variables that cannot be named after a variable (given
-    by its name), and keys of which two facts can come to hold. False where nothing is broken."""
+    """The violated parts of a guess; false if there are none.
+
+    They are fresh variables that cannot be named after a variable (given by its name), and keys of which two
+    facts can hold.
+    """
 
     anchors: frozenset[tuple[Draw, str]] = frozenset()
     keys: frozenset[Key] = frozenset()
 
     def __bool__(self) -> bool:
+        """Return True if any part is violated."""
         return bool(self.anchors or self.keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a plan relies on.
+    """The assumptions of a plan.
 
     ``anchors``: per fresh variable the variables that it may be named after. It is named after the first of
-    them; where there are none it takes the least name. ``keys``: per relation sets of columns that determine
-    the others. ``singles``: the relations that hold one fact at most.
+    them; if there are none it takes the least name. ``keys``: per relation sets of columns that determine the
+    others. ``singles``: the relations that hold at most one fact.
     """
 
     anchors: Mapping[Draw, tuple[Binder, ...]] = field(default_factory=dict)
@@ -52,7 +55,7 @@ class Guess:
         return {draw: binders[0] for draw, binders in self.anchors.items() if binders}
 
     def without(self, broken: Broken) -> Guess:
-        """What is left of the guess: less than before, so that no planning goes on for ever."""
+        """Return the guess without the violated parts; it is smaller, so planning terminates."""
         left = Guess(
             {
                 draw: tuple(binder for binder in binders if (draw, binder.name) not in broken.anchors)
@@ -69,13 +72,15 @@ class Guess:
 
 
 def first_guess(deployment: Deployment, literal: bool) -> Guess:
-    """All that the shape of the effects suggests; without names for fresh values where they are
-    ``literal``, any unused ones."""
+    """Return all assumptions that the syntax of the effects suggests.
+
+    If fresh values are ``literal``, any unused ones, they have no names.
+    """
     deployment = strengthened(deployment)
     keys = possible_keys(deployment)
     return Guess({} if literal else possible_anchors(deployment), keys, singles(deployment, keys))
 
 
 def confirm(tools: Iterable[CompiledTool]) -> Broken:
-    """What the effects of a plan's tools break of the keys that its encoding relies on."""
+    """Return the keys of the encoding that the effects of a plan's tools violate."""
     return Broken(keys=frozenset[Key]().union(*(tool.broken for tool in tools)))

@@ -1,7 +1,7 @@
-"""From a deployment to what the engine works on: names, facts with bits, fields, compiled tools.
+"""Plan the symbolic representation of a deployment: names, facts with bits, fields, compiled tools.
 
-One decision: a plan is a function of a task and a guess (`plan.guess`). Where the plan shows that a part of
-the guess does not hold, that part is given up and the plan is made anew from what is left.
+One decision: a plan is a function of a task and a guess (`plan.guess`). If the plan shows that a part of the
+guess is wrong, that part is dropped and the plan is made again.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from stead_sym.support.progress import Pulse
 
 @dataclass(frozen=True)
 class Plan:
-    """The ``task`` ready for exploration: ``deployment`` is the task's, ``restriction`` too, but extended by
-    names.
+    """A ``task`` ready for exploration.
 
-    Of the ``guess`` behind it the keys and single relations are confirmed; whether names that go with
-    anchors are ever taken only the exploration can tell.
+    ``deployment`` is the task's; ``restriction`` is the task's extended by names. The keys and single
+    relations of the ``guess`` are proved; only the exploration can find out if names that go with anchors are
+    ever taken.
     """
 
     task: Task
@@ -51,7 +51,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be planned: a deployment (definitions expanded) over a restriction.
+    """The input of planning: a deployment (definitions expanded) over a restriction.
 
     ``literal``: fresh values are any unused ones of U_f; otherwise representatives.
     """
@@ -63,10 +63,10 @@ class Task:
 
 
 def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
-    """The plan under the guess. Assumptions that the plan itself finds broken are given up first.
+    """Return the plan under the guess, without the assumptions that the plan itself refutes.
 
-    ``report`` is told of the phase "plan": the rounds of relaxed reachability, then which tool is being
-    compiled, and how many actions it has by now.
+    ``report`` gets the phase "plan": the rounds of relaxed reachability, then the tool that is being
+    compiled, with the number of its actions so far.
     """
     while isinstance(made := attempt(task, guess, report), Broken):
         guess = guess.without(made)
@@ -74,7 +74,7 @@ def plan(task: Task, guess: Guess, report: Pulse) -> Plan:
 
 
 def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
-    """The plan that the guess makes, or what is broken of the guess."""
+    """Return the plan that the guess gives, or the violated parts of the guess."""
     deployment = strengthened(task.deployment)
     ground = _grounded(replace(task, deployment=deployment), guess, report)
     if isinstance(ground, Broken):
@@ -114,21 +114,26 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
 def _at_most(
     deployment: Deployment, values: Mapping[str, Sequence[Value]]
 ) -> Sequence[tuple[int, Sequence[Value]]]:
-    """The bounds, for the care set of the encoding (`Encoding.care`). It pays on the literal domain only,
-    which has many more values than can be active at once; representatives are hardly more than the bounds."""
+    """Return the bounds, for the care set of the encoding (`Encoding.care`).
+
+    It is useful on the literal domain only, which has many more values than can be active at once; the number
+    of representatives hardly exceeds the bounds.
+    """
     return [(b, deployment.outside(s, values[s])) for s, b in deployment.bounds.items()]
 
 
 def _mortal(deployment: Deployment, restriction: Restriction) -> Set[str]:
-    """The sorts with values that can leave the state: those that are no constants."""
+    """Return the sorts with values that can leave the state: those that are no constants."""
     constants = deployment.constants
     return frozenset(s for s, values in restriction.values.items() if len(values) > len(constants[s]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """The names that fresh values take, and the facts that can hold; ``values`` are those of the
-    restriction and of `_beyond`."""
+    """The names of fresh values, and the facts that can hold.
+
+    ``values`` are those of the restriction and of `_beyond`.
+    """
 
     restriction: Restriction
     values: Mapping[str, tuple[Value, ...]]
@@ -138,12 +143,12 @@ class _Ground:
 
 
 def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
-    """Relaxed reachability, which also finds the values of the anchors and so the names."""
+    """Compute relaxed reachability, which also gives the values of the anchors and so the names."""
     deployment, restriction = task.deployment, task.restriction
     variables = FreshVariables(deployment, restriction, guess.anchored)
     beyond = _beyond(task)
     values = {sort: (*known, *beyond[sort]) for sort, known in variables.pool().items()}
-    # a fresh value that no fact comes to hold needs no room in U_f
+    # a fresh value that no fact ever holds needs no room in U_f
     lacking = {sort: 1 for sort, known in values.items() if not deployment.outside(sort, known)}
     encoding = Encoding(Manager(task.backend), deployment.schema, values, beyond=lacking)
     names = AnchoredNames(variables, encoding)
@@ -160,8 +165,10 @@ def _grounded(task: Task, guess: Guess, report: Pulse) -> _Ground | Broken:
 
 
 def _starting(task: Task) -> Mapping[str, Sequence[Value]]:
-    """The values that a D0 of `initially any` may have (`explore.initial`): all of U_f, or of the names for
-    values outside C the first b_S."""
+    """Return the possible values in a D0 of `initially any` (`explore.initial`).
+
+    These are all of U_f, or the first b_S of the names for values outside C.
+    """
     deployment, values = task.deployment, task.restriction.values
     if task.literal:
         return values
@@ -170,8 +177,11 @@ def _starting(task: Task) -> Mapping[str, Sequence[Value]]:
 
 
 def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
-    """Per sort a value outside U_f where an `ensure` is read over the literal domain, as
-    `deployment.semantics` has it, so that a step past a bound shows. Representatives have room for it."""
+    """Return per sort a value outside U_f if an `ensure` is read over the literal domain.
+
+    This is as in `deployment.semantics`, so that a step beyond a bound is visible. Representatives have room
+    for it.
+    """
     ensures = any(effect.is_ensure for tool in task.deployment.tools_and_events for effect in tool.effects)
     number = 1 if task.literal and ensures else 0
     return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}

@@ -1,8 +1,8 @@
-"""Relaxed reachability: which facts some chain of effects could ever make true.
+"""Relaxed reachability: the facts that some sequence of effects could ever make true.
 
-As planners ground their tasks, but with relations as diagrams over log-coded columns, so that guards
-of any first-order shape can be read. Deletions are ignored, so facts only accumulate; a formula is
-read twice, as what it *may* be (an over-approximation, from the facts reached so far) and what it
+This is the grounding of AI planning, but with relations as diagrams over log-coded columns, so that
+first-order guards of any form can be evaluated. Deletions are ignored, so facts only accumulate. A formula
+has two interpretations: what it *may* be (an over-approximation, from the facts reached so far) and what it
 *must* be (from the facts that nothing deletes). may(¬f) = ¬must(f) and must(¬f) = ¬may(f).
 """
 
@@ -56,10 +56,14 @@ from stead_sym.support.progress import Report
 
 
 class FreshValues(Protocol):
-    """The values that a fresh variable of an alternative may take, over its vector and those of the
-    variables before it; ``possible`` is what these may be together."""
+    """A function that returns the possible values of a fresh variable of an alternative.
 
-    def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd, /) -> Bdd: ...
+    They are over its vector and those of the variables before it, whose joint values are ``possible``.
+    """
+
+    def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd, /) -> Bdd:
+        """Return the possible values of the fresh variable."""
+        ...
 
 
 class Relaxation:
@@ -75,11 +79,14 @@ class Relaxation:
         report: Report,
         starting: Mapping[str, Sequence[Value]],
     ) -> None:
-        """``encoding`` has no fields, only vectors. ``fresh`` says which values a fresh variable of
-        an effect may take, ``starting`` which values a D0 of `initially any` may have,
-        ``ensured`` which values of each sort an `ensure` may bring in besides those
-        that may be active already. The relations of ``single`` are taken to hold one fact at most: a formula
-        is read for each choice of that fact, so that two atoms of it speak of the same one."""
+        """Compute the relaxation.
+
+        ``encoding`` has no fields, only vectors. ``fresh`` returns the possible values of a fresh variable,
+        ``starting`` are those in a D0 of `initially any`, and ``ensured`` those of each sort that an `ensure`
+        may introduce besides values that may be active already. The relations of ``single`` are assumed to
+        hold at most one fact: a formula is evaluated for each choice of that fact, so that two atoms of it
+        refer to the same one.
+        """
         self.deployment = deployment
         self.encoding = encoding
         self.manager = encoding.manager
@@ -102,9 +109,12 @@ class Relaxation:
         self._compute()
 
     def _may_initially(self) -> Mapping[str, Bdd]:
-        """The facts that some D0 may hold of the relations of `initially any`: those over the values that a
-        D0 may have, but for what a conjunct `forall x. P(x) -> f` of the condition rules out whatever else
-        holds. The facts of `init` are among them even so: where the condition excludes one there is no D0."""
+        """Return the facts that some D0 may hold of the relations of `initially any`.
+
+        They are those over the possible values in a D0, except those that a conjunct `forall x. P(x) -> f` of
+        the condition excludes whatever else holds. The facts of `init` are always among them: if the
+        condition excludes one, there is no D0.
+        """
         lines, encoding, m = self.deployment.initially, self.encoding, self.manager
         if lines is None:
             return {}
@@ -133,10 +143,10 @@ class Relaxation:
 
     @cached_property
     def _told(self) -> Mapping[str, Kept]:
-        """What is kept beside the database, by the names of its relations."""
+        """The state's record of the past, by the names of its relations."""
         return {kept.relation.name: kept for kept in self.deployment.history.kept}
 
-    # the result
+    # The result.
 
     @property
     def static(self) -> frozenset[Fact]:
@@ -157,7 +167,7 @@ class Relaxation:
                 yield Fact(name, args)
 
     def _single_facts(self, single: Set[str]) -> Mapping[str, tuple[str, tuple[Vector, ...]]]:
-        """For each single relation a bit, that it has a fact, and vectors for the fact."""
+        """Return, for each single relation, a bit for its having a fact, and vectors for the fact."""
         taken: Counter[str] = Counter()
         only: dict[str, tuple[str, tuple[Vector, ...]]] = {}
         for name in sorted(single):
@@ -171,7 +181,7 @@ class Relaxation:
         return only
 
     def _possible_singles(self) -> Bdd:
-        """What the facts of the single relations may be."""
+        """Return the possible facts of the single relations."""
         m = self.manager
         return m.conj(
             ~m.var(bit) | self._among(self.may[name], name, vectors)
@@ -182,10 +192,10 @@ class Relaxation:
     def _single_bits(self) -> Bits:
         return frozenset(b for bit, vectors in self._only.values() for b in (bit, *bits_of(vectors)))
 
-    # the fixpoint
+    # The fixpoint.
 
     def _compute(self) -> None:
-        """Facts that may hold grow, facts that must hold shrink, until neither changes."""
+        """Let the facts that may hold grow, and those that must hold shrink, up to the fixpoint."""
         for rounds in count(1):
             before = (dict(self.may), dict(self.must))
             for tool in self.deployment.tools_and_events:
@@ -237,10 +247,12 @@ class Relaxation:
                         assert_never(statement)
 
     def _keep(self, kept: Kept) -> None:
-        """The past that may be true: of values that may be active, or constants, of which the formula may be
-        that makes it true."""
+        """Add the formulas of the past that may be true.
+
+        Their values may be active or are constants, and the formula that makes them true may hold.
+        """
         if isinstance(kept, LastStep):
-            return  # of the tool
+            return  # handled with its tool
         env: dict[str, Vector | Value] = {}
         possible, relation = self._possible_singles(), kept.relation
         for name, sort in zip(kept.variables, relation.sorts, strict=True):
@@ -254,13 +266,16 @@ class Relaxation:
     def _as_tuples(
         self, relation: str, terms: Sequence[Vector | Value], env: Environment, possible: Bdd
     ) -> Bdd:
-        """The tuples of terms for the possible values of their variables, over the columns of a relation."""
+        """Return the tuples of terms for the possible values of their variables.
+
+        They are over the columns of a relation.
+        """
         pairs = zip(self._columns[relation], terms, strict=True)
         equal = self.manager.conj(self.encoding.equal(column, term) for column, term in pairs)
         return self.manager.and_exist(self._bits(env) | self._single_bits, possible, equal)
 
     def _may_be_ensured(self, column: Vector) -> Bdd:
-        """The values that may stand in a column after an `ensure`."""
+        """Return the values that a column may have after an `ensure`."""
         value = self.encoding.vector("var", column.sort, 0)
         values = self.encoding.is_among(value, self._ensured[column.sort]) | self.active(value)
         return self.manager.and_exist(frozenset(value.bits), values, self.encoding.equal(column, value))
@@ -268,7 +283,7 @@ class Relaxation:
     def _scope(
         self, place: Place, effect: Effect, env: Environment, possible: Bdd
     ) -> tuple[Environment, Bdd]:
-        """The variables in scope at the end of an effect, and the values they may have together."""
+        """Return the variables in scope at the end of an effect, and their possible joint values."""
         scope = dict(env)
         for statement in effect.statements:
             match statement:
@@ -286,7 +301,7 @@ class Relaxation:
         return scope, possible
 
     def _written(self, statement: Insert | Delete, scope: Environment, possible: Bdd) -> Bdd:
-        """The tuples that a statement may write, over the columns of its relation."""
+        """Return the tuples that a statement may write, over the columns of its relation."""
         m = self.manager
         hidden = {b.name: scope[b.name] for b in statement.binders if b.name in scope}
         possible = m.exist(self._bits(hidden), possible)
@@ -298,11 +313,13 @@ class Relaxation:
         terms = [denoted(term, inner) for term in statement.atom.args]
         return self._as_tuples(statement.atom.relation, terms, inner, possible)
 
-    # formulas, three-valued
+    # Three-valued formulas.
 
     def reads(self, formula: Formula, env: Environment, must: bool = False) -> Bdd:
-        """The assignments under which the formula may hold in some state, or with ``must`` the ones
-        under which it must hold in every state. The former may be too many, the latter too few."""
+        """Return the assignments under which the formula may hold in some state, an over-approximation.
+
+        With ``must`` return those under which it must hold in every state, an under-approximation.
+        """
         return self._reads(core(formula), env, must)
 
     def _reads(self, formula: Core, env: Environment, must: bool) -> Bdd:
@@ -338,8 +355,10 @@ class Relaxation:
                 raise outside_kernel(formula)
 
     def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
-        """At least ``number`` active values satisfy the body. For more than one this is approximated: they
-        may where one value may, and it is never said that they must."""
+        """Return the assignments under which at least ``number`` active values satisfy the body.
+
+        For more than one this is approximated: they may if one value may, and they are never known to.
+        """
         if number <= 0:
             return self.manager.true
         return self.manager.false if must and number > 1 else self._some(binder, body, env, must)
@@ -358,13 +377,13 @@ class Relaxation:
         return self._among((self.must if must else self.may)[relation], relation, terms)
 
     def _among(self, tuples: Bdd, relation: str, terms: Sequence[Vector | Value]) -> Bdd:
-        """terms ∈ tuples, a set over the columns of the relation."""
+        """Return terms ∈ tuples, a set over the columns of the relation."""
         m, columns = self.manager, self._columns[relation]
         equal = m.conj(self.encoding.equal(c, t) for c, t in zip(columns, terms, strict=True))
         return m.and_exist(frozenset(bits_of(columns)), tuples, equal)
 
     def active(self, vector: Vector, must: bool = False) -> Bdd:
-        """The values that may stand in some fact, or must."""
+        """Return the values that may occur in some fact, or must."""
         m = self.manager
         found = []
         for name, relation in self._relations.items():
@@ -379,20 +398,20 @@ class Relaxation:
         return m.disj(found)
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
-        """The first vector of the binder's sort that nothing in scope uses."""
+        """Return the first vector of the binder's sort that is unused in the scope."""
         return self.encoding.unused(binder.sort, env.values())
 
     def _bits(self, env: Environment) -> Bits:
         return frozenset(bits_of(env.values()))
 
     def _set_of(self, name: str, tuples: Iterable[tuple[Value, ...]]) -> Bdd:
-        """A set of tuples over the columns of a relation."""
+        """Return a set of tuples over the columns of a relation."""
         columns = self._columns[name]
         return self.encoding.choice(columns, [(args, self.manager.true) for args in tuples])
 
 
 def _kept(effect: Effect, relation: str) -> bool:
-    """Whether `same` of the relation is one of the conjuncts of an `ensure`."""
+    """Return True if `same` of the relation is a conjunct of an `ensure`."""
     return any(
         isinstance(part, Same) and part.relation == relation
         for statement in effect.statements

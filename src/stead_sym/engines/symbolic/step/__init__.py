@@ -1,1 +1,1 @@
-"""What a tool does, as diagrams: formulas, updates of bits, effects, the transition relation."""
+"""Tools as diagrams: formulas, updates of bits, effects, the transition relation."""

@@ -1,7 +1,7 @@
-"""What the `when`, `choose` and `fresh` of an alternative say, before anything is written.
+"""Compile the `when`, `choose` and `fresh` of an alternative, the conditions before it writes.
 
-One decision: what fresh values may be is kept apart from what else is asked. In the infinite domain a fresh
-value is never lacking; on a restriction it may be, and the two have to be told apart.
+One decision: the domain of fresh values is kept apart from the other conditions. In the infinite domain a
+fresh value always exists; on a restriction it may not, and the two cases have to be distinguished.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Conditions:
     """The conditions of an alternative that inserts and deletes, over the state bits and its variables.
 
     ``scope``: the variables at the end of the block, ``local`` the bits of those that are no parameters of
-    the tool. ``asked``: what `when` and `choose` ask of them, as a conjunction.
-    ``drawn``: what the fresh ones may be, with what `choose` asks of these. ``taken``: for each fresh
-    variable that is named after another, where its name is taken.
+    the tool. ``asked``: the conditions of `when` and `choose` on them, as a conjunction. ``drawn``: the
+    possible fresh values, with the conditions of `choose` on these. ``taken``: for each fresh variable that
+    is named after another, the states in which its name is taken.
     """
 
     scope: Environment
@@ -38,8 +38,10 @@ class Conditions:
 
 
 class ConditionCompiler:
-    """Compiles the conditions of alternatives. ``spare``: per sort the values of the encoding that are
-    not in U_f, which no fresh variable takes."""
+    """A compiler of the conditions of alternatives.
+
+    ``spare``: per sort the values of the encoding outside U_f, which no fresh variable takes.
+    """
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class ConditionCompiler:
         self.spare = spare
 
     def conditions(self, place: Place, effect: Effect, env: Environment) -> Conditions:
-        """The conditions of an alternative; ``env`` has the parameters of its tool."""
+        """Return the conditions of an alternative; ``env`` has the parameters of its tool."""
         m, encoding = self.manager, self.encoding
         scope = dict(env)
         taken: dict[Draw, Bdd] = {}
@@ -91,8 +93,10 @@ class ConditionCompiler:
         return Conditions(scope, local, tuple(asked), drawn, taken)
 
     def _fresh_vector(self, binder: Binder, scope: Environment) -> Vector:
-        """The vector of a fresh variable. Of n unused values any may be drawn: one-hot, they need no action
-        each (`effects`)."""
+        """Return the vector of a fresh variable.
+
+        Any of n unused values may be drawn: with a one-hot vector each does not need an action (`effects`).
+        """
         if self.naming.literal:
             return self.encoding.unused(binder.sort, scope.values(), FRESH)
         return self.compiler.bound_vector(binder, scope)
@@ -100,8 +104,11 @@ class ConditionCompiler:
     def _draw(
         self, place: Place, binder: Binder, vector: Vector, others: Sequence[Vector], scope: Environment
     ) -> Bdd:
-        """What the next fresh value may be, outside ad(D) and C and none of ``others``: any such
-        value, the name that goes with the anchor's value, or the least name (`encode.representatives`)."""
+        """Return the possible next fresh values, outside ad(D) and C and none of ``others``.
+
+        It is any such value, the name that goes with the anchor's value, or the least name
+        (`encode.representatives`).
+        """
         m, encoding = self.manager, self.encoding
         if self.naming.literal:
             taken = [encoding.active(vector.sort, vector)]

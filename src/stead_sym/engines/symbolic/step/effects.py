@@ -1,21 +1,21 @@
-"""Tools as BDDs: where their calls are offered, and which steps each alternative of an effect makes.
+"""Tools as BDDs: the states that offer their calls, and the steps of each alternative of an effect.
 
 An alternative whose statements insert and delete becomes *actions*: one per choice of values for the
-variables that its statements mention (they say *where* it writes), found by descending through
-the values and dropping every branch on which the condition is already false. The variables that
-only conditions mention stay log-coded and are quantified. Fresh values that may be any unused ones are not
-gone through: k of them over n values would be n^k actions, with little to tell them apart. They are one-hot,
-the updates of an action depend on them, and they are quantified at its end.
+variables that its statements mention (they determine *where* it writes). The choices are enumerated by
+descending through the values and pruning every branch on which the condition is already false. The variables
+that only conditions mention stay log-coded and are quantified. Fresh values that may be any unused ones are
+not enumerated: k of them over n values would be n^k actions that hardly differ. They are one-hot, the updates
+of an action depend on them, and they are quantified at its end.
 
-An action should cost what it is about, whatever the number of records. So of the conjuncts of an
-alternative's condition those that speak of the state alone (`~exists c. Focus(c)`), with all records in them,
-are kept out of the actions, and what the statements do in any case is said once (`updates`). With C the
-former, case_u what is left of the condition for the values u, f_{u,b} the new values of the few bits that an
-action writes and d_b those of all others, the steps of an alternative are
+The cost of an action should depend on what it affects, not on the number of records. So the conjuncts of an
+alternative's condition that depend on the state alone (`~exists c. Focus(c)`), with all records in them, are
+kept out of the actions, and unconditional statements are compiled once (`updates`). With C the former, case_u
+the rest of the condition for the values u, f_{u,b} the new values of the few bits that an action writes and
+d_b those of all others, the steps of an alternative are
 
     C ∧ ⋁_u (case_u ∧ selectors = u ∧ ⋀_b b' ≡ (f_{u,b} or d_b)),
 
-and `frame_conditions` makes the disjunction in one pass over the order of the bits.
+and `frame_conditions` computes the disjunction in one pass over the order of the bits.
 """
 
 from __future__ import annotations
@@ -51,13 +51,15 @@ from stead_sym.logic.syntax import conjunction
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
 
-_FEW_CALLS = 64  # calls that are turned into selectors at once
-_CALLS_PER_VALUE = 4  # so many calls per value are gone through
-_MAX_GROUPS = 64  # so many groups of actions share what bulk statements do
+_FEW_CALLS = 64  # the maximum number of calls that are turned into selectors at once
+_CALLS_PER_VALUE = 4  # the maximum number of calls per value that are enumerated
+_MAX_GROUPS = 64  # the maximum number of groups of actions that share the updates of bulk statements
 
 _Kind: TypeAlias = tuple[frozenset[str], tuple[tuple[str, Value], ...]]
-"""What actions have in common that share what bulk statements do: the relations of which each tells what fact
-it clears, and the values of some variables."""
+"""The common properties of actions that share the updates of bulk statements.
+
+These are the relations whose cleared fact each action determines, and the values of some variables.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,8 @@ class ToolInterface:
     """A tool over the state bits and one vector per parameter.
 
     ``offered``: the parameters are active and the guard holds. ``effective``: some alternative has a
-    successor in the infinite domain (a fresh value is never lacking there). ``params`` are log-coded, to
-    go through calls; ``selectors`` stand for the parameters in sets of selected calls.
+    successor in the infinite domain (where a fresh value always exists). ``params`` are log-coded, to
+    enumerate calls; ``selectors`` represent the parameters in sets of selected calls.
     """
 
     tool: Tool
@@ -80,16 +82,19 @@ class ToolInterface:
 class CompiledTool:
     """A tool's interface with the steps of all its alternatives.
 
-    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
-    ``actions`` is the number of actions in it.
+    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D'). ``actions``
+    is the number of actions in it.
+
     ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
-    bound, or holds two facts with one declared key, or would hold an integer that the sort of its column does
-    not have. Where the encoding has a care set, ``steps`` leads to no
-    state past a bound, and to none with two facts of one key that have no code together.
-    ``overflow``, over the same: an alternative inserts fresh values of a sort, more than U_f has left. At
-    the sizes of the theorem the bound is exceeded then.
-    ``stuck``, over the state bits and the parameters, per fresh variable that is named after another
-    value: the name is taken. ``broken``: the keys that the encoding relies on and the tool may break.
+    bound, holds two facts with one declared key, or would hold an integer outside its column's sort. If the
+    encoding has a care set, ``steps`` leads to no state beyond a bound, and to none with two facts of one key
+    that have no code together.
+
+    ``overflow``, over the same: an alternative inserts more fresh values of a sort than U_f has left. At the
+    sizes of the theorem the bound is exceeded then.
+
+    ``stuck``, over the state bits and the parameters, per fresh variable that is named after another value:
+    the name is taken. ``broken``: the keys that the encoding relies on and the tool may violate.
     """
 
     interface: ToolInterface
@@ -103,7 +108,10 @@ class CompiledTool:
 
 @dataclass(frozen=True, slots=True)
 class _Alternative:
-    """What one alternative adds to its tool; the fields are those of `CompiledTool` and `ToolInterface`."""
+    """The contribution of one alternative to its tool.
+
+    The fields are those of `CompiledTool` and `ToolInterface`.
+    """
 
     effective: Bdd
     steps: Bdd
@@ -115,7 +123,7 @@ class _Alternative:
 
 
 class EffectCompiler:
-    """Compiles the tools of one deployment (definitions expanded) over a restriction U_f."""
+    """A compiler of the tools of one deployment (definitions expanded) over a restriction U_f."""
 
     def __init__(
         self,
@@ -136,7 +144,7 @@ class EffectCompiler:
         self.conditions = ConditionCompiler(deployment, compiler, naming, self.room.spare)
 
     def tool(self, tool: Tool, report: Report) -> CompiledTool:
-        """The BDDs of one tool; ``report`` is told after each action how many there are."""
+        """Return the BDDs of one tool; ``report`` gets the number of actions after each."""
         m = self.manager
         params = Parameters.of(self.encoding, tool)
         offering = tuple(self.compiler.offering(tool, params.vectors))
@@ -163,7 +171,7 @@ class EffectCompiler:
             broken=frozenset[Key]().union(*(part.broken for part in parts)),
         )
 
-    # an alternative of `insert`, `delete` and `clear`
+    # An alternative of `insert`, `delete` and `clear`.
 
     def _writing(
         self,
@@ -173,8 +181,10 @@ class EffectCompiler:
         offering: Sequence[Bdd],
         said: Callable[[], None],
     ) -> _Alternative:
-        """An alternative that inserts and deletes: one action per choice of where it writes, where all of
-        ``offering`` hold. ``said`` is called after each."""
+        """Return an alternative that inserts and deletes: one action per choice of where it writes.
+
+        All of ``offering`` must hold. ``said`` is called after each action.
+        """
         m, conditions = self.manager, self.conditions.conditions(place, effect, params.scope)
         common, possible = self._split(params, conditions, offering)
         actions, exceeding, overflow = dict[_Kind, list[Action]](), m.false, m.false
@@ -237,8 +247,10 @@ class EffectCompiler:
         )
 
     def _agreeing(self, effect: Effect, conditions: Conditions) -> Set[str]:
-        """The variables by whose values actions are told apart that share what bulk statements do: those of
-        finite sorts, unless they can have too many values together."""
+        """Return the variables whose values distinguish actions that share the updates of bulk statements.
+
+        They are those of finite sorts, unless they have too many joint values.
+        """
         sizes = {
             name: len(self.encoding.values[vector.sort])
             for name, vector in _written_vectors(effect, conditions).items()
@@ -248,9 +260,11 @@ class EffectCompiler:
         return agreeing if prod(sizes[name] for name in agreeing) <= _MAX_GROUPS else frozenset()
 
     def _split(self, params: Parameters, conditions: Conditions, offering: Sequence[Bdd]) -> tuple[Bdd, Bdd]:
-        """Two sets whose intersection is where an alternative is possible: what is asked of the state alone,
-        and what is asked of the parameters and variables too. Over a care set they are not told apart, since
-        either can be exponentially larger than both."""
+        """Return two sets whose intersection is where an alternative is possible.
+
+        The first has the conditions on the state alone, the second those on the parameters and variables too.
+        Over a care set they are not separated, since either can be exponentially larger than both.
+        """
         m, encoding = self.manager, self.encoding
         asked = [*offering, *conditions.asked, conditions.drawn]
         if encoding.care != m.true:
@@ -266,8 +280,10 @@ class EffectCompiler:
     def _ground(
         self, params: Parameters, conditions: Conditions, possible: Bdd, effect: Effect
     ) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
-        """The values of the log-coded variables that say where an alternative writes, and what is left
-        for them of the ``possible`` steps."""
+        """Yield the values of the log-coded variables that determine where an alternative writes.
+
+        Each comes with the cofactor of the ``possible`` steps.
+        """
         m, written = self.manager, _written_vectors(effect, conditions)
         vectors = {name: vector for name, vector in written.items() if not vector.one_hot}
         settled = frozenset(bits_of([*params.vectors, *written.values()]))
@@ -275,15 +291,17 @@ class EffectCompiler:
         calls = vectors | dict(zip(params.names, params.vectors, strict=True))
         if len(calls) > len(vectors) and self._are_gone_through(possible, calls.values()):
             vectors = calls
-        bits = sorted(bits_of(vectors.values()), key=m.level)  # so that nothing is built on the way down
+        bits = sorted(bits_of(vectors.values()), key=m.level)  # so that the enumeration builds no diagram
         for assignment, case in m.cases(possible, bits):
             yield {name: self.encoding.value(v, assignment) for name, v in vectors.items()}, case
 
     def _are_gone_through(self, possible: Bdd, vectors: Iterable[Vector]) -> bool:
-        """Whether there is an action for each choice of these vectors too, of which the effect mentions some
-        only. There may be as many as pairs of records, and nothing to tell them apart; but where there are
-        not many more than records, this takes linear time, and to turn log-coded parameters into selectors
-        (`Parameters.selected`) the square of that."""
+        """Return True if there is an action for each choice of these vectors too.
+
+        The effect mentions only some of them. There may be as many choices as pairs of records, which hardly
+        differ. But if there are not many more than records, this takes linear time, whereas turning log-coded
+        parameters into selectors (`Parameters.selected`) takes quadratic time.
+        """
         m, encoding = self.manager, self.encoding
         bits = frozenset(bits_of(vectors))
         number = m.count(m.exist(frozenset(possible.support) - bits, possible), bits)
@@ -297,10 +315,11 @@ class EffectCompiler:
         where: Bdd,
         written: Write,
     ) -> Action:
-        """The action that writes this in the states ``where``, for some values of the ``fresh`` vectors.
+        """Return the action that makes these updates in the states ``where``, for some ``fresh`` values.
 
-        That these have one value is said of every bit: a bit of a log-coded field is a disjunction of bits
-        of a one-hot vector, and several of them are a code, exponentially larger.
+        The condition that the fresh vectors have one value is added to every bit: a bit of a log-coded field
+        is a disjunction of bits of a one-hot vector, and several of them are a code, which is exponentially
+        larger.
         """
         m, encoding = self.manager, self.encoding
         single = m.conj(encoding.valid(vector) | encoding.none(vector) for vector in fresh)
@@ -309,12 +328,15 @@ class EffectCompiler:
         relation = m.and_exist(frozenset(bits_of(fresh)), params.selected(where, values), after)
         return Action(relation, params.touched(values) | written.updates.keys())
 
-    # an alternative of `ensure`
+    # An alternative of `ensure`.
 
     def _ensuring(
         self, effect: Effect, params: Parameters, offered: Bdd, said: Callable[[], None]
     ) -> _Alternative:
-        """An `ensure` alternative: one action, which may write every bit. ``said`` is called after it."""
+        """Return an `ensure` alternative: one action, which may write every bit.
+
+        ``said`` is called after it.
+        """
         m, relation = self.manager, self._ensured(effect, params.scope)
         made = params.selected(offered & relation, {})
         within = made & self.room.care_after & ~self.room.spare_active
@@ -330,7 +352,7 @@ class EffectCompiler:
         )
 
     def _ensured(self, effect: Effect, env: Environment) -> Bdd:
-        """The relation of an `ensure` alternative: `when` read in D, its formulas in D ⊕ D'."""
+        """Return the relation of an `ensure` alternative: `when` over D, its formulas over D ⊕ D'."""
         asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
         relation = self.manager.conj(
             [
@@ -339,15 +361,15 @@ class EffectCompiler:
                 self.compiler.formula(asked, env, joint=True),
             ]
         )
-        for (
-            condition
-        ) in self._least_names():  # together they are large where the formula says little is active
+        for condition in self._least_names():  # their conjunction is large if the formula makes little active
             relation = relation & condition
         return relation
 
     def _least_names(self) -> Iterator[Bdd]:
-        """With representatives: functions whose conjunction is that the values which D' has and D has not are
-        the least unused names."""
+        """Yield functions whose conjunction is that the new values of D' are the least unused names.
+
+        There are none without representatives.
+        """
         m, encoding = self.manager, self.encoding
         if not self.naming.literal:
             for sort, values in encoding.values.items():
@@ -360,7 +382,7 @@ class EffectCompiler:
 
 
 def _written_vectors(effect: Effect, conditions: Conditions) -> Mapping[str, Vector]:
-    """The vectors of the variables that insertions and deletions mention."""
+    """Return the vectors of the variables that insertions and deletions mention."""
     statements = (s for s in effect.statements if isinstance(s, Insert | Delete))
     names = frozenset[str]().union(*map(mentioned_variables, statements))
     scope = conditions.scope.items()

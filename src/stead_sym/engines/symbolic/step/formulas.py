@@ -1,11 +1,12 @@
 """First-order formulas as BDDs over state bits and the vectors of their free variables.
 
-Integers are compared item by item (`logic.integers`): of a number in a log-coded vector each bit is an item,
-of a tally each fact that it counts.
+Integers are compared item by item (`logic.integers`): for a number in a log-coded vector each bit is an item,
+for a tally each fact that it counts.
 
 One decision: ⟦∃x. f⟧ = ∃ bits(x). active(x) ∧ ⟦f⟧. A quantifier becomes a quantification over the bits of a
-vector, and a formula is never expanded into one copy per value. Where f implies active(x) (`logic.activity`)
-it is left out: for a value that any record may hold it is as large as the database, beside each record.
+vector, and a formula is never expanded into one copy per value. If f implies active(x) (`logic.activity`),
+active(x) is omitted: for a value that any record may hold it is as large as the database, next to each
+record.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Value
 
 Environment: TypeAlias = Mapping[str, Vector | Value]
-"""What each variable in scope stands for: a vector, or a value already fixed."""
+"""The vector or the fixed value of each variable in scope."""
 
 Reading: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
-"""A formula with what its free variables stand for: all that its meaning depends on."""
+"""A formula with the vectors or values of its free variables, which determine its meaning."""
 
 
 class Compiler:
-    """Compiles formulas over one encoding; results are kept.
+    """A compiler of formulas over one encoding, with a cache.
 
-    ``role`` is that of bound variables' vectors (`Values.vector`). ``single``: relations that hold one fact
-    at most in every state that matters. Results are right on `Encoding.care`, in such states, where one-hot
+    ``role`` is that of bound variables' vectors (`Values.vector`). ``single``: relations that hold at most
+    one fact in every state that matters. Results are correct on `Encoding.care`, in such states, if one-hot
     vectors have a value.
     """
 
@@ -69,11 +70,11 @@ class Compiler:
         self._memo: dict[tuple[Reading, bool], Bdd] = {}
 
     def formula(self, formula: Expanded, env: Environment, *, joint: bool = False) -> Bdd:
-        """⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
+        """Return ⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
 
-        With ``joint`` the formula is read over D ⊕ D' (an `ensure`): quantifiers range over
-        ad(D ⊕ D') and primed symbols over the primed bits. Raises `ValueError` for a temporal
-        operator, and for a primed symbol where ``joint`` is not set.
+        With ``joint`` the formula is interpreted over D ⊕ D' (an `ensure`): quantifiers range over ad(D ⊕ D')
+        and primed symbols over the primed bits. Raises `ValueError` for a temporal operator, and for a primed
+        symbol without ``joint``.
         """
         return self._compiled(core(formula), env, joint)
 
@@ -86,7 +87,7 @@ class Compiler:
         return self._memo[key]
 
     def compiled(self, formula: Core, env: Environment, joint: bool) -> Bdd:
-        """`formula` for one of the kernel."""
+        """Return `formula` for a formula of the kernel."""
         return self._compiled(formula, env, joint)
 
     def _compile(self, formula: Core, env: Environment, joint: bool) -> Bdd:
@@ -99,7 +100,7 @@ class Compiler:
             case Truth(value):
                 return m.true if value else m.false
             case Equal() | Compare() if (form := linear_in(formula, env, self.encoding.schema)) is not None:
-                own = {name: env[name] for name in free_variables(formula)}  # all that the diagram is about
+                own = {name: env[name] for name in free_variables(formula)}  # all that the diagram depends on
                 return self._integers.compared(form, own, joint)
             case Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
@@ -134,12 +135,12 @@ class Compiler:
 
     @cached_property
     def _integers(self) -> Integers:
-        """The formulas of tallies are read by the clauses of this class, whatever those of a subclass are."""
+        """The comparisons of integers; tallies are compiled by this class, whatever a subclass overrides."""
         plain = self if type(self) is Compiler else Compiler(self.encoding, single=self.single)
         return Integers(self.encoding, plain)
 
     def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
-        """∃ bits(x). active(x) ∧ ⟦body⟧ for the variable x that is bound."""
+        """Return ∃ bits(x). active(x) ∧ ⟦body⟧ for the bound variable x."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
         among = (
@@ -150,24 +151,28 @@ class Compiler:
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
     def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
-        """active(x) ∧ ⟦body⟧ for at least so many values of the variable x that is bound."""
+        """Return the set where active(x) ∧ ⟦body⟧ for at least ``number`` values of the bound variable x."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
         among = self.ranging(binder, vector, body, joint=joint) & self._some(binder, body, env)
         return self.so_many(number, vector, inner & among)
 
     def _some(self, binder: Binder, body: Core, env: Environment) -> Bdd:
-        """The one-hot vectors have a value that the formula reads besides the bound variable, whose name may
-        be one of the scope too. A code with several bits set stands for none, and over all such codes a
-        quantified function can have exponentially many nodes."""
+        """Return the condition that the one-hot vectors in the formula have a value.
+
+        The bound variable is excepted, whose name may also be one of the scope. A code with several bits set
+        encodes no value, and over all such codes a quantified function can have exponentially many nodes.
+        """
         names = free_variables(body) - {binder.name}
         terms = dict.fromkeys(env[name] for name in sorted(names) if name in env)
         one_hot = (term for term in terms if isinstance(term, Vector) and term.one_hot)
         return self.manager.conj(map(self.encoding.valid, one_hot))
 
     def ranging(self, binder: Binder, vector: Vector, body: Core, *, joint: bool = False) -> Bdd:
-        """A function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the variable x that is bound,
-        given its vector; of `x in s` any declared value does."""
+        """Return a function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the bound variable x.
+
+        It is over x's vector; for `x in s` any declared value qualifies.
+        """
         if implies_active(body, binder.name):
             return self.manager.true
         if binder.declared:
@@ -176,47 +181,49 @@ class Compiler:
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 
     def conjuncts(self, formula: Expanded, env: Environment) -> Iterator[Bdd]:
-        """Sets whose intersection is ⟦f⟧: one per conjunct of f."""
+        """Yield sets whose intersection is ⟦f⟧: one per conjunct of f."""
         whole = core(formula)
         parts = merged(whole, self.single) if isinstance(whole, And) else (whole,)
         return (self._compiled(conjunct, env, False) for part in parts for conjunct in conjuncts(part))
 
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
-        """Where the call of the tool with these arguments is offered: the guard holds, and arguments of
-        unbounded sorts are active."""
+        """Return the states in which the call of the tool with these arguments is offered.
+
+        The guard holds, and arguments of unbounded sorts are active.
+        """
         return self.manager.conj(self.offering(tool, terms))
 
     def offering(self, tool: Tool, terms: Sequence[Vector | Value]) -> Iterator[Bdd]:
-        """Sets whose intersection is `offered`."""
+        """Yield sets whose intersection is `offered`."""
         env = {binder.name: term for binder, term in zip(tool.params, terms, strict=True)}
         yield from (self._possible(binder.sort, env[binder.name]) for binder in tool.params)
         yield from self.conjuncts(tool.guard, env)
 
     def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
-        """The argument is one that a parameter of the sort ranges over."""
+        """Return the condition that the argument is in the domain of a parameter of the sort."""
         if self.encoding.schema.sort(sort).values is None:
             return self.encoding.active(sort, argument)
         return self.manager.true if isinstance(argument, str) else self.encoding.valid(argument)
 
     def bound_vector(self, binder: Binder, env: Environment) -> Vector:
-        """The first vector of the binder's sort that nothing in scope uses."""
+        """Return the first vector of the binder's sort that is unused in the scope."""
         return self.encoding.unused(binder.sort, env.values(), self.role)
 
     def so_many(self, number: int, vector: Vector, member: Bdd) -> Bdd:
-        """At least ``number`` values v have member[vector = v].
+        """Return the condition that at least ``number`` values v have member[vector = v].
 
-        A count is a symmetric function: the table over "how many so far" has n·k entries for n
-        values and a number k, and the diagram no more levels than that per member.
+        A count is a symmetric function: for n values and a number k the table of partial counts has n·k
+        entries, and the diagram has at most that many levels per member.
         """
         m, values = self.manager, self.encoding.values[vector.sort]
         return m.at_least(number, [m.cofactor(member, self.encoding.code(vector, value)) for value in values])
 
 
 def reading(formula: Formula, env: Environment) -> Reading:
-    """A formula with what ``env`` says of its free variables."""
+    """Return a formula with the entries of ``env`` for its free variables."""
     return formula, tuple(sorted((x, env[x]) for x in free_variables(formula)))
 
 
 def denoted(term: Term, env: Environment) -> Vector | Value:
-    """What a term stands for."""
+    """Return the vector or the value that a term denotes."""
     return value_of(term, env)

@@ -1,9 +1,8 @@
-"""Many actions, each of which writes a few bits, as one relation with frame conditions: the others get their
-default.
+"""Join actions that each write a few bits into one relation; the other bits get their default.
 
-An action leaves open what becomes of the bits that it does not write, and of those of selectors that say
-nothing of what it is about. In the union (`bdd.union`) they are idle: b' ≡ d_b for a bit b, where d_b = b
-unless all of the actions give b another value (`updates`), and a bit of a selector is not set.
+An action does not constrain the bits that it does not write, nor those of selectors that are irrelevant to
+it. In the union (`bdd.union`) they are idle: b' ≡ d_b for a bit b, where d_b = b unless all of the actions
+give b another value (`updates`), and a bit of a selector is not set.
 """
 
 from __future__ import annotations
@@ -20,8 +19,11 @@ from stead_sym.engines.symbolic.encode.values import Vector
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Steps that write some state bits: ``relation`` ranges over the state bits, the copies of those in
-    ``touched``, and the bits of selectors in ``touched``, which say what the action is about."""
+    """Steps that write some state bits.
+
+    ``relation`` ranges over the state bits, the copies of those in ``touched``, and the bits of selectors in
+    ``touched``, which identify the call.
+    """
 
     relation: Bdd
     touched: Bits
@@ -33,8 +35,10 @@ def framed(
     selectors: Sequence[Vector],
     defaults: Mapping[str, Bdd] = MappingProxyType({}),
 ) -> Bdd:
-    """⋁ of the actions over all bits of the database, their copies and the bits of the selectors: a bit that
-    an action does not write gets its default, or stays if it has none, and a selector has one value."""
+    """Return ⋁ of the actions over all bits of the database, their copies and the bits of the selectors.
+
+    A bit that an action does not write gets its default, or stays if it has none; a selector has one value.
+    """
     m = encoding.manager
     idle = {
         bit: m.var(encoding.primed(bit)).equiv(defaults[bit] if bit in defaults else m.var(bit))

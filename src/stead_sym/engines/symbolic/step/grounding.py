@@ -1,6 +1,6 @@
-"""Formulas over facts as diagrams, with quantifiers gone through value by value.
+"""Formulas over facts as diagrams, with quantifiers expanded value by value.
 
-Where variables are few this needs no codes of values: an instance is a set of bits, one for each fact.
+If there are few variables this needs no codes of values: an instance is a set of bits, one for each fact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stead_sym.relational.schema import Schema, Value
 
 
 class Grounding(ABC):
-    """⟦f⟧ for formulas of the kernel, over the ``values`` of each sort, of which some are active."""
+    """⟦f⟧ for formulas of the kernel, over the ``values`` of each sort, some of which are active."""
 
     def __init__(self, manager: Manager, schema: Schema, values: Mapping[str, Sequence[Value]]) -> None:
         self.manager, self.schema, self.values = manager, schema, values
@@ -40,21 +40,21 @@ class Grounding(ABC):
 
     @abstractmethod
     def atom(self, fact: Fact, primed: bool) -> Bdd:
-        """Where a fact holds; ``primed``: in D'."""
+        """Return the states in which a fact holds; ``primed``: in D'."""
 
     @abstractmethod
     def active(self, sort: str, value: Value) -> Bdd:
-        """Where a quantifier over the sort ranges over the value."""
+        """Return the states in which a quantifier over the sort ranges over the value."""
 
     def formula(self, f: Core, sigma: Mapping[str, Value]) -> Bdd:
-        """⟦f⟧."""
+        """Return ⟦f⟧, cached."""
         key = (f, *(sigma[name] for name in sorted(free_variables(f))))
         if key not in self._memo:
             self._memo[key] = self.ground(f, sigma)
         return self._memo[key]
 
     def conjuncts(self, formula: Core, sigma: Mapping[str, Value]) -> Iterator[Bdd]:
-        """Functions whose conjunction is ⟦f⟧."""
+        """Yield functions whose conjunction is ⟦f⟧."""
         for part in conjuncts(formula):
             match part:
                 case Not(Exists(binder, body)):
@@ -66,7 +66,7 @@ class Grounding(ABC):
                     yield self.formula(part, sigma)
 
     def ranging(self, binder: Binder) -> Iterator[tuple[Value, Bdd]]:
-        """What a quantifier ranges over, each value with where it does."""
+        """Yield the values of a quantifier's domain, each with the states in which it is in the domain."""
         if binder.declared:
             yield from ((value, self.manager.true) for value in declared(self.schema, binder))
         else:
@@ -74,17 +74,17 @@ class Grounding(ABC):
             yield from ((value, self.active(sort, value)) for value in self.values[sort])
 
     def _satisfying(self, binder: Binder, body: Core, sigma: Mapping[str, Value]) -> Iterator[Bdd]:
-        """Per value of the variable where it is active and the body is true."""
+        """Yield, per value of the variable, the states where it is active and the body is true."""
         for value, active in self.ranging(binder):
             if active != self.manager.false:
                 yield active & self.formula(body, {**sigma, binder.name: value})
 
     def _instances(self, binder: Binder, _: Core, __: Mapping[str, Value]) -> Iterator[tuple[Bdd, Value]]:
-        """The values of a variable of a tally, each with where it ranges over it."""
+        """Yield the values of a variable of a tally, each with the states in which it is in the domain."""
         return ((active, value) for value, active in self.ranging(binder))
 
     def ground(self, f: Core, sigma: Mapping[str, Value]) -> Bdd:
-        """⟦f⟧, by its outermost operator."""
+        """Return ⟦f⟧, by its outermost operator."""
         m = self.manager
         match f:
             case Truth(value):

@@ -1,8 +1,8 @@
-"""What a step makes of the last step and of the past, as diagrams: the definition is in `deployment.history`.
+"""The update of the last step and of the past by a step, as diagrams, as defined in `deployment.history`.
 
-One decision: an effect says nothing of the history. What becomes of it is a function of D, its history, the
-call and D', and the steps of a tool are those of its effects and that function. A formula that is true of the
-state after a step is the one of the state before it, read over the copies of the state bits.
+One decision: effects do not mention the history. Its update is a function of D, its history, the call and D',
+and the steps of a tool are those of its effects conjoined with that function. The formula for the state after
+a step is that for the state before it, over the copies of the state bits.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from stead_sym.relational.schema import Relation
 
 
 class Actors:
-    """Which agent makes a call, for the tools of which that is kept and that several agents have: a number in
-    ``bits``, over which the selected calls of these tools and their steps range as well."""
+    """The agent that makes a call, for the tools that several agents have and whose agent is recorded.
+
+    It is a number in ``bits``, over which the selected calls of these tools and their steps range as well.
+    """
 
     def __init__(self, deployment: Deployment, manager: Manager) -> None:
         self.manager = manager
@@ -37,16 +39,17 @@ class Actors:
 
     @property
     def bits(self) -> Bits:
+        """The bits of the agent's number."""
         return frozenset(self._bits)
 
     def made_by(self, tool: str, agent: str, calls: Bdd) -> Bdd:
-        """The calls of a tool, as those that the agent makes."""
+        """Return the calls of a tool, restricted to those that the agent makes."""
         if tool not in self.tools:
             return calls
         return calls & self.manager.point(coded(self._bits, self._number[agent]))
 
     def by_anybody(self, function: Bdd) -> Bdd:
-        """Without saying who makes the call."""
+        """Return the function with the agent quantified."""
         return self.manager.exist(self.bits, function) if self._bits else function
 
 
@@ -61,21 +64,24 @@ class Histories:
         self.actors = Actors(deployment, self.manager)
 
     def after(self, tool: Tool, params: Parameters, steps: Bdd) -> Bdd:
-        """The steps of a tool, over the state bits, their copies and its selectors, with what becomes of the
-        history; they say nothing of its bits."""
+        """Return the steps of a tool with the update of the history.
+
+        They are over the state bits, their copies and its selectors; the given ``steps`` do not constrain the
+        history's bits.
+        """
         if not self.deployment.history:
             return steps
         m, encoding = self.manager, self.encoding
         if tool.stays:
             bits = encoding.history_bits
             return steps & m.conj(m.var(bit).equiv(m.var(encoding.primed(bit))) for bit in sorted(bits))
-        for function in (*self._last(tool, params), *self._lasting):  # few D and D' are steps of the tool
+        for function in (*self._last(tool, params), *self._lasting):  # one by one: `steps` is sparse
             steps = steps & function
         return steps
 
     @cached_property
     def initial(self) -> Bdd:
-        """What the history is in a D0: over the state bits."""
+        """The history in a D0, over the state bits."""
         m = self.manager
         return m.conj(
             m.conj([self._counts(kept.relation, fact), self._read(kept.right, kept, fact)]).equiv(
@@ -92,7 +98,7 @@ class Histories:
                 yield kept, fact
 
     def _last(self, tool: Tool, params: Parameters) -> Iterator[Bdd]:
-        """The call is the last step afterwards, and nothing else is."""
+        """Yield the conditions that afterwards the call, and nothing else, is the last step."""
         m, encoding = self.manager, self.encoding
         having = [agent.name for agent in self.deployment.agents if tool.name in agent.tools]
         for kept, fact in self._facts():
@@ -107,8 +113,10 @@ class Histories:
 
     @cached_property
     def _lasting(self) -> Sequence[Bdd]:
-        """f since g and previously f afterwards, a function for each fact: their conjunction can be far
-        larger than with the steps of a tool."""
+        """The new values of f since g and previously f, a function for each fact.
+
+        Their conjunction can be far larger than that with the steps of a tool.
+        """
         found = list[Bdd]()
         for kept, fact in self._facts():
             counts = self._counts(kept.relation, fact)
@@ -127,11 +135,11 @@ class Histories:
         return self.encoding.atom(fact, primed)
 
     def _read(self, formula: Formula, kept: SinceThen | Before, fact: Fact) -> Bdd:
-        """The states in which the formula is true of the values of a fact."""
+        """Return the states in which the formula is true of the values of a fact."""
         return self.compiler.formula(formula, dict(zip(kept.variables, fact.args, strict=True)))
 
     def _counts(self, relation: Relation, fact: Fact) -> Bdd:
-        """The states in which the values of a fact are active or constants."""
+        """Return the states in which the values of a fact are active or constants."""
         constants, encoding = self.deployment.constants, self.encoding
         return self.manager.conj(
             encoding.active(sort, value)
@@ -140,7 +148,7 @@ class Histories:
         )
 
     def _then(self, states: Bdd) -> Bdd:
-        """The same of the state after the step."""
+        """Return the states' counterpart after the step."""
         return self.manager.substitute(states, self._copies)
 
     @cached_property

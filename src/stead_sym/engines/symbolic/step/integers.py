@@ -1,9 +1,9 @@
 """Comparisons of integers as diagrams (`logic.integers`).
 
-Of a number in a log-coded vector each bit is an item, and of a one-hot vector the whole: its bits exclude
-each other. One decision: of a tally each fact that it counts is an item, found by descending through the
-values of its variables, which drops those that never count; facts that exclude each other, as those of one
-record, are one item.
+For a number in a log-coded vector each bit is an item. A one-hot vector is a single item: its bits exclude
+each other. One decision: for a tally each fact that it counts is an item, enumerated by descending through
+the values of its variables, which prunes those that never count; facts that exclude each other, like those of
+one record, form one item.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Environment: TypeAlias = Mapping[str, Vector | Value]
 
 
 class Integers:
-    """Comparisons of integers as diagrams; a compiler reads the formulas of tallies, where there are any."""
+    """A compiler of comparisons of integers; tallies, if any, need a compiler of formulas."""
 
     def __init__(self, encoding: Encoding, compiler: Compiler | None = None) -> None:
         self.encoding = encoding
@@ -33,7 +33,7 @@ class Integers:
         self._compiler = compiler
 
     def compared(self, form: Linear, env: _Environment, joint: bool) -> Bdd:
-        """Σ cᵢ·aᵢ + c ⋈ 0 over the state bits and the vectors of ``env``."""
+        """Return Σ cᵢ·aᵢ + c ⋈ 0 over the state bits and the vectors of ``env``."""
         m, items, constant = self.manager, list[tuple[Bdd, int]](), form.constant
         exclusive: list[Item[Bdd]] = []
         for part, times in form.parts:
@@ -52,13 +52,13 @@ class Integers:
         return decided(form.ordering, constant, ordered, m.ite, m.true, m.false)
 
     def _least(self, term: Vector | Value, times: int) -> int:
-        """What an integer adds in any case: it is a value, or the least of a log-coded vector."""
+        """Return the constant summand of an integer: a value, or the least value of a log-coded vector."""
         if isinstance(term, str):
             return times * int(term)
         return 0 if term.one_hot else times * self.encoding.first[term.sort]
 
     def _bits(self, term: Vector | Value, times: int) -> list[tuple[Bdd, int]]:
-        """What the bits of a vector add."""
+        """Return the weights of a vector's bits."""
         if isinstance(term, str):
             return []
         m = self.manager
@@ -70,7 +70,7 @@ class Integers:
     def _tally(
         self, each: Formula, times: int, env: _Environment, joint: bool, where: Bdd
     ) -> Iterator[tuple[Bdd, int]]:
-        """Where each instance of a tally counts, and what it adds there."""
+        """Yield the states in which each instance of a tally counts, with its weight."""
         m, encoding = self.manager, self.encoding
         inner, vectors, binders = dict(env), list[Vector](), list[Binder]()
         while isinstance(each, Each):
@@ -98,7 +98,7 @@ class Integers:
     def _weighed(
         self, term: Term, times: int, env: _Environment, joint: bool, where: Bdd
     ) -> Iterator[tuple[Bdd, int]]:
-        """What a term adds where something holds."""
+        """Yield the summands of a term in the given states."""
         parts, constant = coefficients(term, times)
         for part, own in parts.items():
             if isinstance(part, Tally):
@@ -110,8 +110,7 @@ class Integers:
             yield where, constant
 
     def _grouped(self, items: Iterable[tuple[Bdd, int]], env: _Environment) -> Iterator[Item[Bdd]]:
-        """The items, those that follow each other in the order of the diagrams and exclude each other as
-        one: of a record the values that it may have."""
+        """Yield the items, with consecutive ones that exclude each other joined: the values of one record."""
         m, group, union = self.manager, list[tuple[Bdd, int]](), self.manager.false
         for where, weight in sorted(items, key=lambda item: self._place(item[0], env)):
             if group and where & union != m.false:
@@ -123,7 +122,7 @@ class Integers:
             yield group
 
     def _place(self, where: Bdd, env: _Environment) -> int:
-        """The topmost level of a function, the bits of the vectors in scope left out."""
+        """Return the topmost level of a function, ignoring the bits of the vectors in scope."""
         around = frozenset(bits_of(env.values()))
         levels = [self.manager.level(bit) for bit in where.support]
         own = [self.manager.level(bit) for bit in where.support if bit not in around]

@@ -1,9 +1,9 @@
-"""Whether an effect keeps what the encoding relies on: that at most one fact of some group holds.
+"""Check that an effect preserves the encoding's assumption that at most one fact of a group holds.
 
-These are the facts of a field, which is log-coded, and those of a relation that relaxed reachability takes
-to hold one fact at most. The invariant is inductive: it holds in D0, and no action that is compiled takes
-a state with one such fact at most to a state with two. All states are looked at, not only reachable
-ones: an invariant may be given up that holds in all reachable states, but none is kept that does not.
+A group is the facts of a field, which is log-coded, or of a relation that relaxed reachability assumes to
+hold at most one fact. The invariant is inductive: it holds in D0, and no compiled action leads from a state
+with at most one such fact to a state with two. All states are considered, not only reachable ones: an
+invariant that holds in all reachable states may be dropped, but none that does not is kept.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from stead_sym.relational.instance import Fact
 
 
 def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], *cases: Bdd) -> bool:
-    """Whether two of some facts may hold after an action that applies in the states that all ``cases`` have
-    (`meeting`); a large one is best given last."""
+    """Return True if two of some facts may hold after an action that applies where all ``cases`` hold.
+
+    See `meeting`; a large case should be given last.
+    """
     met = meeting(compiler, stays, inserted)
     for case in cases:
         met = case & met
@@ -25,10 +27,10 @@ def may_meet(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd], *case
 
 
 def meeting(compiler: Compiler, stays: Bdd, inserted: Mapping[Fact, Bdd]) -> Bdd:
-    """Where two of some facts hold after an action, of the states in which one at most holds before it.
+    """Return the states with at most one of some facts before an action and two of them after it.
 
-    ``stays``: where one of them holds and is not deleted. ``inserted``: where each is inserted. All range
-    over the state bits and what else the action depends on.
+    ``stays``: one of them holds and is not deleted. ``inserted``: the states in which each is inserted. All
+    range over the state bits and the other parameters of the action.
     """
     m, atom = compiler.manager, compiler.encoding.atom
     beside = m.disj(when & stays & ~atom(fact) for fact, when in inserted.items())

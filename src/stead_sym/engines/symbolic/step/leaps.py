@@ -1,9 +1,9 @@
-"""Whether an `ensure` leads past a bound from a set of states, over as many names as decide it.
+"""Decide if an `ensure` exceeds a bound from a set of states, over sufficiently many names.
 
-The question is that of `deployment.leaps`. D is a set of states over the bits that it has anyway; D' has a
-bit for each fact over the values of the encoding and further names. One decision: quantifiers are grounded
-value by value, since of D' only one satisfying assignment is wanted and nothing is kept of it. Relations of
-which the formula says `same` or `empty` get no bits.
+The question is that of `deployment.leaps`. D is a set of states over its existing bits; D' has a bit for each
+fact over the values of the encoding and further names. One decision: quantifiers are grounded value by value,
+since only one satisfying assignment of D' is needed and nothing is cached. Relations for which the formula
+has `same` or `empty` get no bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _numbers = count(1)
 
 
 class Leap(Grounding):
-    """The D' of one alternative over the names of its question, and which of them exceed a bound."""
+    """The D' of one alternative over the names of its question, and those of them that exceed a bound."""
 
     def __init__(
         self,
@@ -66,8 +66,10 @@ class Leap(Grounding):
         self._active: dict[tuple[str, Value, bool], Bdd] = {}
 
     def beyond(self, states: Bdd, sigma: Mapping[str, Value]) -> Bdd:
-        """The pairs (D, D') with D among ``states``, D ⊕ D' ⊨ f and more active values in D' than a bound
-        allows, for a call with these arguments; empty only if no D has such a D' at all."""
+        """Return the pairs (D, D') with D among ``states``, D ⊕ D' ⊨ f and a bound exceeded in D'.
+
+        ``sigma`` has the call's arguments. The result is empty only if no D has such a D' at all.
+        """
         m = self.manager
         found = states & self.formula(self.when, sigma)
         for part in (self._exceeding, *self.conjuncts(self.asked, sigma)):
@@ -77,7 +79,7 @@ class Leap(Grounding):
         return found
 
     def some(self, pairs: Bdd, state: Instance) -> Instance:
-        """A D' with as few facts as any, of the pairs (D, D') for one D."""
+        """Return a D' with the fewest facts among the pairs (D, D') for one D."""
         code = {**self.encoding.encode(state), **dict.fromkeys(self._bits, False)}
         found = self.manager.nearest(pairs & self.manager.cube(self.encoding.encode(state)), code)
         facts = {fact for bit, fact in self._bits.items() if found[bit]}
@@ -98,7 +100,7 @@ class Leap(Grounding):
         )
 
     def _is_active(self, sort: str, value: Value, *, later: bool = False) -> Bdd:
-        """u ∈ ad(D ⊕ D'), or, ``later``, u ∈ ad(D')."""
+        """Return u ∈ ad(D ⊕ D'), or, ``later``, u ∈ ad(D')."""
         key = sort, value, later
         if key not in self._active:
             after = [self._after[fact] for fact in self._holding.get((sort, value), ())]
@@ -110,15 +112,15 @@ class Leap(Grounding):
         return self.encoding.active(sort, value) if known else self.manager.false
 
     def active(self, sort: str, value: Value) -> Bdd:
-        """u ∈ ad(D ⊕ D')."""
+        """Return u ∈ ad(D ⊕ D')."""
         return self._is_active(sort, value)
 
     def atom(self, fact: Fact, primed: bool) -> Bdd:
-        """Where a fact holds, in D or in D'."""
+        """Return the pairs in which a fact holds, in D or in D'."""
         return self._after.get(fact, self.manager.false) if primed else self.encoding.atom(fact)
 
     def ground(self, f: Core, sigma: Mapping[str, Value]) -> Bdd:
-        """⟦f⟧, f read in D ⊕ D'."""
+        """Return ⟦f⟧, over D ⊕ D'."""
         m = self.manager
         match f:
             case Same(relation):
@@ -133,8 +135,7 @@ class Leap(Grounding):
 def _values(
     encoding: Encoding, deployment: Deployment, sort: str, restriction: Restriction, about: Asked
 ) -> tuple[Value, ...]:
-    """The values of the encoding and as many more that there are enough besides those of a state within its
-    bound."""
+    """Return the values of the encoding, and enough more besides those of a state within its bound."""
     known = encoding.values[sort]
     spare = len(deployment.outside(sort, known)) - deployment.bounds.get(sort, 0)
     lacking = max(0, about.names.get(sort, 0) - spare)

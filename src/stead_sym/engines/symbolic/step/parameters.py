@@ -1,7 +1,7 @@
-"""The parameters of a tool, twice: log-coded to go through its calls, and as selectors for sets of calls.
+"""The parameters of a tool, twice: log-coded to enumerate its calls, and as selectors for sets of calls.
 
-Conditions are compiled over the log-coded parameters. One decision: what is kept of a tool, its steps and the
-sets of its calls, ranges over the selectors: these are one-hot, so that each stands beside the record that it
+Conditions are compiled over the log-coded parameters. One decision: stored diagrams, the steps of a tool and
+the sets of its calls, range over the selectors: these are one-hot, so that each is next to the record that it
 names. Numbers name no record, and are log-coded here too.
 """
 
@@ -20,8 +20,10 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a tool: ``vectors`` to go through its calls, ``selectors`` for sets of them,
-    in the same order."""
+    """The parameters of a tool, in order.
+
+    The ``vectors`` are for the enumeration of its calls, the ``selectors`` for sets of them.
+    """
 
     encoding: Encoding
     names: tuple[str, ...]
@@ -30,18 +32,21 @@ class Parameters:
 
     @classmethod
     def of(cls, encoding: Encoding, tool: Tool) -> Parameters:
+        """Return the parameters of a tool."""
         sorts = [binder.sort for binder in tool.params]
         names = tuple(binder.name for binder in tool.params)
         return cls(encoding, names, encoding.distinct(sorts), encoding.distinct(sorts, PARAM))
 
     @property
     def scope(self) -> Environment:
-        """What the parameters' names stand for in the tool's formulas."""
+        """The vectors of the parameters' names in the tool's formulas."""
         return dict(zip(self.names, self.vectors, strict=True))
 
     def selected(self, condition: Bdd, values: Mapping[str, Value]) -> Bdd:
-        """A condition on a call, over the selectors instead of the vectors: where ``values`` fix a parameter
-        its selector has that value (`framed` says that it has no other)."""
+        """Return a condition on a call, over the selectors instead of the vectors.
+
+        A selector of a parameter that ``values`` fixes has that value (`framed` adds that it has no other).
+        """
         m, encoding, fixed = self.encoding.manager, self.encoding, self._fixed(values)
         if condition == m.false:
             return condition
@@ -51,8 +56,10 @@ class Parameters:
         return m.conj([taken, *(encoding.is_value(selector, value) for selector, value in fixed.items())])
 
     def touched(self, values: Mapping[str, Value]) -> Bits:
-        """The bits of the selectors that the relation of an action ranges over (`Action.touched`): of a
-        selector with a fixed value those that are set, of any other all."""
+        """Return the bits of the selectors over which the relation of an action ranges (`Action.touched`).
+
+        For a selector with a fixed value these are the set bits, for any other all bits.
+        """
         return frozenset(self._touched(self._fixed(values)))
 
     def _touched(self, fixed: Mapping[Vector, Value]) -> Iterator[str]:
@@ -63,6 +70,6 @@ class Parameters:
                 yield from selector.bits
 
     def _fixed(self, values: Mapping[str, Value]) -> Mapping[Vector, Value]:
-        """The selectors of the parameters that have a value."""
+        """Return the selectors of the parameters that have a value."""
         pairs = zip(self.names, self.selectors, strict=True)
         return {selector: values[name] for name, selector in pairs if name in values}

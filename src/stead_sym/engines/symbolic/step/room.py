@@ -1,7 +1,7 @@
 """Room for the values that an alternative makes active: within the bounds, and in U_f.
 
-One decision: the bounds are asked before an effect is grounded wherever its shape says how many values it
-adds, and otherwise of what each of its actions writes.
+One decision: if the syntax of an effect determines the number of values it adds, the bounds are tested before
+it is grounded, and otherwise on the updates of each of its actions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stead_sym.relational.schema import Value
 
 
 class Room:
-    """Where the successors of a step keep the bounds and are over U_f, ``restriction``.
+    """The states in which the successors of a step respect the bounds and are over U_f, ``restriction``.
 
     The encoding has the values of U_f, and may have a few more (`spare`): no state of U_f has them, but an
     `ensure` may lead there.
@@ -34,7 +34,7 @@ class Room:
         self.encoding = writer.encoding
         self.manager = writer.manager
 
-    # within the bounds
+    # Within the bounds.
 
     @cached_property
     def care_after(self) -> Bdd:
@@ -43,9 +43,11 @@ class Room:
         return self.manager.substitute(self.encoding.care, copies)
 
     def before(self, effect: Effect) -> Bdd | None:
-        """For an effect that only inserts, and all its fresh values in any case: the states that have room
-        for them within the bounds. For others None: that shows in what they write only (`after`). Without
-        fresh values no value outside C becomes active."""
+        """Return the states with room for an effect's fresh values within the bounds.
+
+        The effect must only insert, and insert all of them unconditionally. None for other effects, which
+        need a test of their updates (`after`). Without fresh values no value outside C becomes active.
+        """
         m, encoding = self.manager, self.encoding
         if encoding.care == m.true or not effect.fresh:
             return m.true
@@ -64,14 +66,14 @@ class Room:
         )
 
     def after(self, updates: Mapping[str, Bdd]) -> Bdd:
-        """The states in which these new values of bits lead into the care set."""
+        """Return the states in which these new values of bits lead into the care set."""
         return self.manager.substitute(self.encoding.care, updates)
 
-    # in U_f
+    # In U_f.
 
     @cached_property
     def spare(self) -> Mapping[str, tuple[Value, ...]]:
-        """Per sort the values of the encoding that are not in U_f."""
+        """Per sort the values of the encoding outside U_f."""
         return {
             sort: tuple(value for value in values if value not in self.restriction.members)
             for sort, values in self.encoding.values.items()
@@ -79,19 +81,24 @@ class Room:
 
     @cached_property
     def spare_active(self) -> Bdd:
-        """Over the copies of the state bits: D' is not over U_f."""
+        """The condition that D' is not over U_f, over the copies of the state bits."""
         active = self.encoding.active
         pairs = ((sort, value) for sort, values in self.spare.items() for value in values)
         return self.manager.disj(active(sort, value, primed=True) for sort, value in pairs)
 
     def lacking(self, effect: Effect, values: Environment, outside: Bdd) -> Bdd:
-        """Those of the states where U_f has no room for the fresh values that are inserted. ``outside`` are
-        states where a fact outside U_f would be inserted, for the ``values`` of the effect's variables."""
+        """Return those of the states in which U_f has no room for the inserted fresh values.
+
+        ``outside`` are states in which a fact outside U_f would be inserted, for the ``values`` of the
+        effect's variables.
+        """
         return outside & self._lacks(effect, values) if outside != self.manager.false else outside
 
     def _lacks(self, effect: Effect, values: Environment) -> Bdd:
-        """The states in which the active values of some sort and the fresh ones that the effect inserts,
-        which differ from them, are together more than U_f has outside C."""
+        """Return the states in which active and inserted fresh values together exceed U_f's outside C.
+
+        The fresh values of some sort differ from the active ones.
+        """
         lacking = []
         for sort, drawn in Counter(binder.sort for binder in effect.fresh).items():
             others = self.deployment.outside(sort, self.restriction.values[sort])
@@ -102,7 +109,7 @@ class Room:
         return self.manager.disj(lacking)
 
     def _inserts(self, effect: Effect, name: str, values: Environment) -> Bdd:
-        """The states in which some insertion holds the value of the variable."""
+        """Return the states in which some insertion holds the value of the variable."""
         return self.manager.disj(
             when
             for s in effect.statements
@@ -112,6 +119,6 @@ class Room:
 
 
 def _mentioned(inserts: Iterable[Insert]) -> frozenset[str]:
-    """The variables of an effect that its insertions mention, their own binders excepted."""
+    """Return the variables of an effect that its insertions mention, except their own binders."""
     names = (free_variables(s.atom) - {binder.name for binder in s.binders} for s in inserts)
     return frozenset[str]().union(*names)

@@ -1,13 +1,13 @@
-"""Conjunctions that speak of the only fact of a relation several times, rewritten to speak of it once.
+"""Rewrite conjunctions with several atoms of a relation that holds at most one fact into a single atom.
 
-Where a relation P holds one fact at most,
+If a relation P holds at most one fact,
 
     (∃x̄. P(s̄) ∧ f) ∧ (∃ȳ. P(t̄) ∧ g)   ≡   ∃x̄, ȳ. P(s̄) ∧ s̄ = t̄ ∧ f ∧ g,
 
-and a quantified variable that s̄ = t̄ gives a value is not needed: P(s̄) says that this value is active. So
-`(∃c. Focus(c) ∧ PartOf(t, c)) ∧ (∃c. Focus(c) ∧ Handler(c, s))` becomes `∃c. Focus(c) ∧ PartOf(t, c) ∧
-Handler(c, s)`. The diagram of the former has a node for each pair of a task and a handler, as if two cases
-could be in hand at once; that of the latter has one for each case.
+and a quantified variable to which s̄ = t̄ gives a value is eliminated: P(s̄) implies that this value is
+active. So `(∃c. Focus(c) ∧ PartOf(t, c)) ∧ (∃c. Focus(c) ∧ Handler(c, s))` becomes `∃c. Focus(c) ∧ PartOf(t,
+c) ∧ Handler(c, s)`. The diagram of the former has a node for each pair of a task and a handler, as if two
+cases could be in hand at once; that of the latter has one for each case.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ from stead_sym.logic.syntax import (
 
 
 def merged(formula: And, single: Set[str]) -> tuple[Formula, ...]:
-    """Formulas whose conjunction is equivalent to the given one in every state that holds one fact at most of
-    each relation of ``single``. Together they have one conjunct at most that is an atom of such a relation,
-    below quantifiers ∃ or not."""
+    """Return formulas whose conjunction is equivalent to the given one.
+
+    The equivalence holds in every state with at most one fact of each relation of ``single``. Together they
+    have at most one conjunct that is an atom of such a relation, possibly below quantifiers ∃.
+    """
     blocks = _blocks([formula])
     if not _repeated(blocks, single):
         return formula.parts
@@ -50,13 +52,14 @@ def merged(formula: And, single: Set[str]) -> tuple[Formula, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """∃ binders. ⋀ parts"""
+    """The formula ∃ binders. ⋀ parts."""
 
     binders: tuple[Binder, ...]
     parts: tuple[Formula, ...]
 
     @classmethod
     def of(cls, formula: Formula) -> _Block:
+        """Return the block of a formula."""
         binders: list[Binder] = []
         while isinstance(formula, Exists):
             binders.append(formula.binder)
@@ -65,30 +68,31 @@ class _Block:
 
     @property
     def formula(self) -> Formula:
+        """The block as a formula."""
         formula = conjunction(self.parts)
         for binder in reversed(self.binders):
             formula = Exists(binder, formula)
         return formula
 
     def atoms(self, relation: str) -> list[Atom]:
-        """The parts that are atoms of a relation, in the state and not in its successor."""
+        """Return the parts that are atoms of a relation, in the state and not in its successor."""
         return [p for p in self.parts if isinstance(p, Atom) and p.relation == relation and not p.primed]
 
 
 def _blocks(formulas: Iterable[Formula]) -> list[_Block]:
-    """Blocks whose conjunction is that of the formulas, one for each conjunct."""
+    """Return blocks whose conjunction is that of the formulas, one for each conjunct."""
     return [_Block.of(part) for formula in formulas for part in conjuncts(formula)]
 
 
 def _repeated(blocks: Iterable[_Block], single: Set[str]) -> Set[str]:
-    """The relations of ``single`` with several atoms among the parts."""
+    """Return the relations of ``single`` with several atoms among the parts."""
     parts = (part for block in blocks for part in block.parts)
     number = Counter(part.relation for part in parts if isinstance(part, Atom) and not part.primed)
     return {relation for relation in single if number[relation] > 1}
 
 
 def _apart(blocks: Iterable[_Block]) -> _Block:
-    """The conjunction of the blocks as one, with a name of its own for each quantified variable."""
+    """Return the conjunction of the blocks as one, with distinct names of the quantified variables."""
     joined = tuple(blocks)
     taken = set[str]().union(*(free_variables(block.formula) for block in joined))
     binders: list[Binder] = []
@@ -105,8 +109,10 @@ def _apart(blocks: Iterable[_Block]) -> _Block:
 
 
 def _with_one_atom(block: _Block, relation: str) -> _Block:
-    """The block with the first of its atoms of a relation that holds one fact at most, and what the others
-    say of its terms."""
+    """Return the block with only the first of its atoms of a single relation, and its terms unified.
+
+    The relation holds at most one fact, so the terms of the other atoms are equal to those of the first.
+    """
     first, *others = block.atoms(relation)
     bound = {binder.name for binder in block.binders}
     images: dict[str, Term] = {}
@@ -133,7 +139,7 @@ def _with_one_atom(block: _Block, relation: str) -> _Block:
 
 
 def _separated(block: _Block) -> Iterator[_Block]:
-    """Blocks whose conjunction is the block, each for variables that its parts link with one another."""
+    """Yield blocks whose conjunction is the block, each for variables that its parts connect."""
     bound = {binder.name for binder in block.binders}
     groups: list[tuple[set[str], list[Formula]]] = [({binder.name}, []) for binder in block.binders]
     for part in block.parts:

@@ -1,17 +1,20 @@
 """The transition relation of the selected calls: a disjunction of relations, one per tool.
 
 Each relation ranges over the state bits b and the successor's copies b', with frame conditions, so that
-    post(S) = (∃ b, s. S ∧ T)[b' := b]      and      pre(X) = ∃ b', s. T ∧ X[b := b'],
-where s are selectors of the call that T may range over too.
-A tool is one relation and not one per call: where the bits of a record stand together and a call writes
-those of few records, a diagram only has to remember, from the top down, whether the record that the call is
-about has been passed, and the relation is linear in the number of records. That is so where selectors say
-which call it is; without them all the calls are to be remembered that are still possible. So they are
-quantified in a relation only where that makes it little larger, and in images otherwise (`Relation.chosen`).
 
-The relations of the tools are not joined to one. That would make the exploration of 64 desks a fifth
-faster, but where tools count records the union explodes (refunds, b = 4 over 9 values: 17 million nodes
-against 100,000 in four relations).
+    post(S) = (∃ b, s. S ∧ T)[b' := b]      and      pre(X) = ∃ b', s. T ∧ X[b := b'],
+
+where s are selectors of the call that T may range over too.
+
+A tool is one relation and not one per call. If the bits of a record are adjacent and a call writes those of
+few records, a diagram only has to encode, from the top down, if the record of the call has been passed, and
+the relation is linear in the number of records. That requires selectors that identify the call; without them
+the diagram has to encode all the calls that are still possible. So they are quantified in a relation only if
+that makes it little larger, and in images otherwise (`Relation.chosen`).
+
+The relations of the tools are not joined to one. That would make the exploration of 64 desks a fifth faster,
+but for tools that count records the union explodes (refunds, b = 4 over 9 values: 17 million nodes against
+100,000 in four relations).
 """
 
 from __future__ import annotations
@@ -28,14 +31,17 @@ from stead_sym.engines.symbolic.step.effects import CompiledTool
 from stead_sym.engines.symbolic.step.history import Actors
 from stead_sym.support.progress import Pulse
 
-_FIRST_SELECTORS = 8  # are quantified at once
-_NODES_RATIO = 1.5  # of a relation with fewer selectors, at most
+_FIRST_SELECTORS = 8  # the number of selectors that are quantified first
+_NODES_RATIO = 1.5  # the maximum growth of a relation by quantifying selectors
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is selected of one tool: ``calls`` over the state bits and its selectors, (D, call), and the
-    ``steps`` that these make, over the state bits, their copies and some selectors."""
+    """The selection of one tool.
+
+    ``calls`` are over the state bits and its selectors, (D, call); the ``steps`` that these make are over the
+    state bits, their copies and some selectors.
+    """
 
     calls: Bdd
     steps: Bdd
@@ -45,9 +51,9 @@ class Transitions(Relation):
     """The transitions D → D' of a deployment by the calls that the agent selects.
 
     Invariants: ``parts`` are the steps of the tools, one part for each. For a tool ω with the steps E_ω
-    (`CompiledTool.steps`) and the selected calls S_ω its part is S_ω ∧ E_ω, over the state bits, their
-    copies and the selectors, or some of these are quantified. Nothing is ever changed: `selecting` makes
-    another relation.
+    (`CompiledTool.steps`) and the selected calls S_ω its part is S_ω ∧ E_ω, over the state bits, their copies
+    and the selectors, or some of these are quantified. The object is immutable: `selecting` returns another
+    relation.
     """
 
     def __init__(
@@ -58,8 +64,10 @@ class Transitions(Relation):
         report: Pulse,
         actors: Actors,
     ) -> None:
-        """``selected`` has an entry for each of the ``tools``; the calls and steps of some say who makes
-        them."""
+        """Create the relation.
+
+        ``selected`` has an entry for each of the ``tools``; the calls and steps of some identify the agent.
+        """
         moving = [(bit, encoding.primed(bit)) for bit in encoding.order]
         selectors = (bits_of(tool.interface.selectors) for tool in tools.values())
         super().__init__(
@@ -78,7 +86,7 @@ class Transitions(Relation):
     def empty(
         cls, encoding: Encoding, tools: Mapping[str, CompiledTool], report: Pulse, actors: Actors
     ) -> Transitions:
-        """The relation of the agent that selects nothing."""
+        """Return the relation of the agent that selects nothing."""
         nothing = encoding.manager.false
         return cls(encoding, tools, dict.fromkeys(tools, Selected(nothing, nothing)), report, actors)
 
@@ -88,17 +96,18 @@ class Transitions(Relation):
         return {name: self.actors.by_anybody(of.calls) for name, of in self._selected.items()}
 
     def steps_by(self, tool: str) -> Bdd:
-        """The steps that the selected calls of a tool make, over the state bits, their copies and all its
-        selectors."""
+        """Return the steps of the selected calls of a tool, over state bits, copies and all its selectors."""
         return self.actors.by_anybody(self._selected[tool].calls & self._tools[tool].steps)
 
     def after(self, tool: str, states: Bdd) -> Bdd:
-        """post_ω(S) = { D' : D → D' by a selected call of ω, for some D ∈ S }"""
+        """Return post_ω(S) = { D' : D → D' by a selected call of ω, for some D ∈ S }."""
         return self._after(states, self._selected[tool].steps)
 
     def selecting(self, calls: Mapping[str, Bdd]) -> Transitions:
-        """The transitions by the calls that are selected here and by ``calls``, per tool a set over the state
-        bits and its selectors. Only the steps of the latter are computed."""
+        """Return the transitions by the calls selected so far and by ``calls``.
+
+        These are per tool a set over the state bits and its selectors. Only the new steps are computed.
+        """
         m, selected = self.manager, dict(self._selected)
         for name, more in calls.items():
             tool, known = self._tools[name], selected[name]
@@ -109,13 +118,14 @@ class Transitions(Relation):
 
 
 def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[Vector]) -> Bdd:
-    """The steps with as many bits of the selectors quantified, from the lowest, as that makes them little
-    larger; before these the bits of numbers, which stand on top: what is left says of each record at once
-    whatever may be written to it.
+    """Return the steps with as many bits of the selectors quantified as that makes them little larger.
 
-    Where the selectors say early which call it is, a diagram without them may have to remember from the top
-    down all the calls that are still possible: 2^n sets of n records. The number of those quantified at once
-    doubles, so that such a growth is seen before it matters.
+    Bits are quantified from the lowest; before these the bits of numbers, which are on top and would encode
+    for each record at once what may be written to it.
+
+    If the selectors identify the call near the top, a diagram without them may have to encode all the calls
+    that are still possible: 2^n sets of n records. The number of those quantified at once doubles, so that
+    such a growth is detected early.
     """
     vectors = tuple(selectors)
     most = _NODES_RATIO * steps.dag_size

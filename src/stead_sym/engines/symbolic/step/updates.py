@@ -1,19 +1,18 @@
-"""The new values of the bits that an effect writes: what it does in any case, once, and what each action does
-besides.
+"""The new values of the bits that an effect writes: shared ones once, and those of each action.
 
-The statements give, for each fact, the states in which it is deleted and in which it is inserted; from
-these come the new values of the bits of its field, and which keys that the encoding relies on the
-effect may break (`step.invariants`).
+The statements give, for each fact, the states in which it is deleted and in which it is inserted. These
+determine the new values of the bits of its field, and the keys of the encoding that the effect may violate
+(`step.invariants`).
 
 One decision: a statement that mentions none of the variables of its alternative (`clear P`, or a bulk
 statement over all facts), or only some that have few values (`delete P(x) for x where answer = no`), does the
-same in all actions that agree on these. With d_b the new value that such statements give to a bit b, and
-d_b = b for a bit that they do not write, an action with the values u is
+same in all actions that agree on these. With d_b the new value that such statements give to a bit b, and d_b
+= b for a bit that they do not write, an action with the values u is
 
     b' ≡ f_{u,b} for the few bits that a statement about u writes, and b' ≡ d_b for all others:
 
 N actions that each clear N bits cost N, not N². `Shared` has d, `Write` the exceptions f_u of one action, and
-`frame_conditions` puts the two together.
+`frame_conditions` joins the two.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ class Write:
     """The new values of the written bits over the old ones.
 
     ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
-    those after which two facts with one declared key would hold, which no field has a code for. Of the keys
-    that are guessed and that the encoding relies on, ``broken`` are those of which two facts could hold
-    afterwards; one that an earlier write of the same `Writer` breaks is not looked at again. ``breaking`` has
-    others, each with the states that break it if they are among those that the alternative has in common:
-    what all its actions have in common is as large as the database, and is better asked once for them all.
+    those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
+    the assumed keys of the encoding of which two facts could hold afterwards; one that an earlier write of
+    the same `Writer` violates is not tested again. ``breaking`` has other keys, each with the states that
+    violate it if they are among the alternative's common ones. The common condition of all its actions is as
+    large as the database, so it is tested once for all of them.
     """
 
     updates: Mapping[str, Bdd]
@@ -59,7 +58,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """For some statements, per fact the states in which they delete it and in which they insert it."""
+    """The deleted and inserted facts of some statements, each with the states in which it is."""
 
     deleted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
     inserted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
@@ -67,8 +66,11 @@ class _Facts:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all actions of an alternative do that give the variables ``of`` the same values, each in some of
-    the states of ``common``: the new values d_b of ``write``, and the ``facts`` that it comes from."""
+    """The updates common to all actions of an alternative that agree on the variables ``of``.
+
+    Each action applies in some of the states of ``common``. ``write`` has the new values d_b, and ``facts``
+    those from which they are computed.
+    """
 
     of: Set[str]
     common: Bdd
@@ -80,7 +82,7 @@ _NOTHING: Mapping[str, tuple[Fact, ...]] = MappingProxyType({})
 
 
 class Writer:
-    """Turns statements into updates of bits."""
+    """A compiler from statements to updates of bits."""
 
     def __init__(self, compiler: Compiler) -> None:
         self.compiler = compiler
@@ -98,9 +100,11 @@ class Writer:
         told: Set[str] = frozenset(),
         values: Mapping[str, Value] = MappingProxyType({}),
     ) -> Shared:
-        """What the statements of an effect do in the states of ``common`` that mention no variable but those
-        with ``values``. That relations of ``told`` are cleared is left to the actions, since these tell which
-        fact it is about (`told`)."""
+        """Return the updates by statements of an effect that mention no variable outside ``values``.
+
+        They are for the states of ``common``. Clearing the relations of ``told`` is left to the actions,
+        since these determine the fact (`told`).
+        """
         facts, outside = _Facts(), self.manager.false
         for statement in effect.statements:
             match statement:
@@ -119,9 +123,11 @@ class Writer:
         return dataclasses.replace(alone, facts=facts, write=write)
 
     def told(self, effect: Effect, case: Bdd) -> Mapping[str, tuple[Fact, ...]]:
-        """Of the relations that an effect clears and that hold one fact at most, those of which ``case``
-        tells what fact that may be, with the facts that it may be. To write these bits only keeps an action
-        short, which saturation makes use of."""
+        """Return the cleared relations with at most one fact for which ``case`` narrows down this fact.
+
+        Each comes with the possible facts. Writing the bits of these only keeps an action short, which
+        saturation exploits.
+        """
         cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
         present = {name: self._present(name, case) for name in sorted(cleared & self.single)}
         every = self.encoding.dynamic_facts
@@ -135,10 +141,12 @@ class Writer:
         shared: Shared,
         told: Mapping[str, tuple[Fact, ...]] = _NOTHING,
     ) -> Write:
-        """What the statements of an effect do for values of its variables in the states of ``case`` that
-        ``shared`` has in common, all in the care set: the updates are those that differ from what is shared,
-        all else but ``breaking`` includes it. A one-hot vector stands for any value that ``case`` allows,
-        and the updates depend on it."""
+        """Return the updates by the statements of an effect for values of its variables.
+
+        They are for the states of ``case`` that are in the common set of ``shared``, all in the care set. The
+        updates are those that differ from the shared ones; the other fields except ``breaking`` include
+        these. A one-hot vector represents any value that ``case`` allows, and the updates depend on it.
+        """
         facts, outside = _Facts(), shared.write.outside
         for present in told.values():
             facts.deleted.update(dict.fromkeys(present, self.manager.true))
@@ -157,8 +165,10 @@ class Writer:
         return dataclasses.replace(write, outside=outside)
 
     def _collect(self, statement: Insert | Delete, values: Environment, facts: _Facts) -> Bdd:
-        """Add the facts that a statement deletes or inserts; the states in which it inserts one without
-        bits."""
+        """Add the facts that a statement deletes or inserts to ``facts``.
+
+        Returns the states in which it inserts a fact without bits.
+        """
         outside = self.manager.false
         for fact, when in self.affected(statement, values):
             if isinstance(statement, Delete):
@@ -172,7 +182,7 @@ class Writer:
     def _write(
         self, effect: Effect, own: _Facts, case: Bdd, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
     ) -> Write:
-        """The updates of the fields that ``own`` facts are of, by these and the shared ones."""
+        """Return the updates of the fields of ``own`` facts, by these and the shared ones."""
         m, care = self.manager, self.encoding.care
         broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
         updates: dict[str, Bdd] = {}
@@ -200,21 +210,20 @@ class Writer:
     def _both(
         self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
     ) -> Mapping[Fact, Bdd]:
-        """For each fact that either of them writes, the states in which one of them does."""
+        """Return, for each fact that either writes, the states in which one of them does."""
         m = self.manager
         written = (fact for fact in facts if fact in own or fact in shared)
         return {fact: own.get(fact, m.false) | shared.get(fact, m.false) for fact in written}
 
     def _touched(self, facts: Iterable[Fact]) -> Iterable[Field]:
-        """The fields of the facts that have bits."""
+        """Return the fields of the facts that have bits."""
         fields = (self.encoding.field(fact) for fact in facts)
         return dict.fromkeys(field for field in fields if field is not None)
 
-    # relations with one fact at most, one bit for each
+    # Relations with at most one fact, and one bit for each.
 
     def _present(self, relation: str, case: Bdd) -> tuple[Fact, ...]:
-        """The facts of a relation that may hold in ``case``: the only one, if it is known, or those of
-        the field that it is in.
+        """Return the facts of a relation that may hold in ``case``: the known one, or those of its field.
 
         A fact that holds throughout the case holds on any path to it.
         """
@@ -229,7 +238,7 @@ class Writer:
         return self.encoding.dynamic_facts[relation]
 
     def _held_on(self, path: Mapping[str, bool]) -> Iterator[tuple[Field, Fact]]:
-        """The facts whose bits, as far as the path sets them, say that they hold, with their fields."""
+        """Yield the facts that hold according to the bits on the path, with their fields."""
         fields = (self._field_of.get(bit) for bit, value in path.items() if value)  # None: of a parameter
         for field in dict.fromkeys(filter(None, fields)):
             number = number_in(field.bits, path)
@@ -244,7 +253,7 @@ class Writer:
     def _broken_singles(
         self, effect: Effect, case: Bdd, own: _Facts, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
     ) -> Iterator[Key]:
-        """The single relations of which two facts could hold afterwards."""
+        """Yield the single relations of which two facts could hold afterwards."""
         m, atom = self.manager, self.encoding.atom
         cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
         for relation in sorted({fact.relation for fact in own.inserted} & self.single):
@@ -271,23 +280,28 @@ class Writer:
                 yield relation, ()
 
     def _some_held(self, relation: str, common: Bdd) -> Bdd:
-        """The states of ``common`` in which some fact of the relation holds, kept: as large as the relation,
-        and asked for each action."""
+        """Return the states of ``common`` in which some fact of the relation holds, cached.
+
+        The set is as large as the relation, and needed for each action.
+        """
         key = (relation, common)
         if key not in self._held:
             facts = self.encoding.dynamic_facts[relation]
             self._held[key] = self.manager.disj(map(self.encoding.atom, facts)) & common
         return self._held[key]
 
-    # fields
+    # Fields.
 
     def _leaving(self, deleted: Mapping[Fact, Bdd]) -> Bdd:
-        """Where one of the facts holds and is deleted."""
+        """Return the states in which one of the facts holds and is deleted."""
         return self.manager.disj(when & self.encoding.atom(fact) for fact, when in deleted.items())
 
     def _field_bits(self, field: Field, leaving: Bdd, inserted: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
-        """The new bits of a field of which no two facts meet: those of the fact inserted or of the one that
-        held and is not deleted. Where there are both they are the same fact."""
+        """Return the new bits of a field that never holds two facts.
+
+        They are those of the inserted fact, or of the one that held and is not deleted. If there are both,
+        they are the same fact.
+        """
         m = self.manager
         news: dict[str, list[Bdd]] = {bit: [m.var(bit) & ~leaving] for bit in field.bits}
         for fact, when in inserted.items():
@@ -297,7 +311,7 @@ class Writer:
         return {bit: m.disj(functions) for bit, functions in news.items()}
 
     def _settle(self, default: Bdd, new: Bdd, case: Bdd) -> Bdd | None:
-        """The new value of a bit, constant where the case makes it so; None where it is the default."""
+        """Return the new value of a bit, simplified to a constant if possible; None if it is the default."""
         m = self.manager
         if new == default:
             return None
@@ -308,12 +322,12 @@ class Writer:
                 new = m.true
         return None if m.implies(case, new.equiv(default)) else new
 
-    # which facts a statement is about
+    # The facts that a statement affects.
 
     def affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
-        """The facts that a statement may insert or delete, each with the states in which it does.
+        """Yield the facts that a statement may insert or delete, each with the states in which it does.
 
-        A fact that no bit and no static fact stands for is given too: an insertion outside U_f.
+        A fact that has no bit and is not static is included: an insertion outside U_f.
         """
         loose = {name: term for name, term in values.items() if isinstance(term, Vector)}
         if loose:
@@ -324,8 +338,10 @@ class Writer:
                 yield fact, where & when
 
     def _choices(self, loose: Mapping[str, Vector]) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
-        """The values that one-hot vectors may have together, with where they have them. No bit set stands
-        for a value outside U_f, which differs from variable to variable."""
+        """Yield the joint values of one-hot vectors, with the states in which they have them.
+
+        A vector without a set bit represents a value outside U_f, which differs from variable to variable.
+        """
         encoding = self.encoding
         of_each = (
             [
@@ -339,13 +355,13 @@ class Writer:
             yield values, self.manager.conj(where for _, where in choice)
 
     def _affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
-        """`affected`, where every variable that the statement mentions has a value."""
+        """Yield `affected`, if every variable that the statement mentions has a value."""
         m, atom = self.manager, statement.atom
         scope: dict[str, Vector | Value] = dict(values)
         for binder in statement.binders:
             scope[binder.name] = self.compiler.bound_vector(binder, scope)
         bound = {b.name: scope[b.name] for b in statement.binders}
-        # What is deleted has to hold, so that the values of the atom are active.
+        # A deleted fact must hold, so the values of the atom are active.
         about = conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
         ranging = (
             self.compiler.ranging(binder, vector, about)
@@ -363,7 +379,7 @@ class Writer:
             yield Fact(atom.relation, fixed), when
             return
         beyond = next(filter(self.encoding.is_beyond, fixed), None)
-        if beyond is not None:  # no such fact has bits: all that matters is whether there is one
+        if beyond is not None:  # no such fact has bits: only its existence matters
             some = frozenset(bits_of(bound[name] for name in in_atom))
             yield Fact(atom.relation, (beyond,)), m.exist(some, when)
             return
@@ -373,7 +389,10 @@ class Writer:
             yield Fact(atom.relation, tuple(taken[t] if isinstance(t, Vector) else t for t in terms)), here
 
     def _possible(self, relation: str, terms: tuple[Vector | Value, ...]) -> Bdd:
-        """The values of the vectors among the terms for which there is a fact with bits, or a static one."""
+        """Return the values of the vectors among the terms for which a fact can hold.
+
+        Such a fact has bits, or is static.
+        """
         if (relation, terms) not in self._facts:
             fixed = [(k, term) for k, term in enumerate(terms) if isinstance(term, str)]
             facts = self.encoding.facts_at(relation, *fixed[0]) if fixed else self.encoding.facts_of(relation)
@@ -383,12 +402,12 @@ class Writer:
 
 
 def shared_variables(effect: Effect, few: Set[str]) -> frozenset[str]:
-    """The variables of ``few``, which have few values, that a bulk statement mentions and no others."""
+    """Return the variables of bulk statements that mention none outside ``few``, which have few values."""
     bulk = (s for s in effect.statements if isinstance(s, Insert | Delete) and s.binders)
     return frozenset[str]().union(*(own for s in bulk if (own := mentioned_variables(s)) <= few))
 
 
 def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
-    """The variables of an effect that an insertion or deletion mentions, its own binders excepted."""
+    """Return the variables of an effect that an insertion or deletion mentions, except its own binders."""
     own = {binder.name for binder in statement.binders}
     return (free_variables(statement.atom) | free_variables(statement.where)) - own
