@@ -97,12 +97,10 @@ class Export:
 
 
 def exported(verification: Verification, max_states: int = MAX_STATES) -> Export:
-    """A verification as a finite graph with propositional specifications, for `to_smv`, `to_storm` and
-    `to_promela` to write.
+    """Return a verification as a finite graph with propositional specifications (`to_smv`, `to_storm`).
 
-    Raises `InputError` under fairness of actions, `Undecided` where there are more than ``max_states``
-    states, and where a specification gets too
-    long once its quantifiers are written out.
+    Raise `InputError` under fairness of actions, and `Undecided` if there are more than ``max_states`` states
+    or a specification is too long once its quantifiers are expanded.
     """
     deployment = as_verification(verification).deployment
     if verification.engine.hidden is not None:

@@ -6,7 +6,7 @@ transaction is open while the agent decides: a desk is read in one, and the call
 begins by making sure that the desk is as it was.
 
     stead-sym verify refund --agent hf:DIR --json > report.json
-    python -m stead_sym.examples.production --report report.json --cases 100
+    python benchmarks/live_refunds.py --report report.json --cases 100
 """
 
 from __future__ import annotations
