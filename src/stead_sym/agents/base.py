@@ -105,7 +105,7 @@ def calls_of(agent: Named, answer: object) -> frozenset[Call]:
 def selected_from(agent: Named, context: DecisionContext, answer: object) -> frozenset[Call]:
     """Return the calls in an answer to ``context``.
 
-    Raises `AgentError` if there is none, or if one is not offered.
+    Raise `AgentError` if there is none, or if one is not offered.
     """
     selected = calls_of(agent, answer)
     if not selected:

@@ -76,7 +76,7 @@ class Joint:
     def placement(self, context: DecisionContext) -> Placement:
         """Return the layout of the context, with the names of its values.
 
-        Raises `InputError` if no call is offered, `DeclarationError` for a fact or call that does not fit the
+        Raise `InputError` if no call is offered, `DeclarationError` for a fact or call that does not fit the
         schema or the tools, `CanonicalLimit` if nauty takes too long.
         """
         if not context.calls:

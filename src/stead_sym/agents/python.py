@@ -53,7 +53,7 @@ class PythonAgent(RecordedAgent):
     ) -> None:
         """Wrap a function.
 
-        Without an ``identity`` the answers are kept for the lifetime of this object. Raises `InputError` for
+        Without an ``identity`` the answers are kept for the lifetime of this object. Raise `InputError` for
         an empty identity.
         """
         if identity is not None and not identity.strip():
@@ -93,7 +93,7 @@ def agent(
     with more, or with a ``deadline``, it is called in threads. A plain function that exceeds its deadline
     cannot be stopped. ``tries``, ``samples`` and ``probe`` are as in `Asking`.
 
-    Raises `InputError` for an argument out of its range, `TypeError` for an object that is no agent.
+    Raise `InputError` for an argument out of its range, `TypeError` for an object that is no agent.
     """
     if given or not isinstance(identity, str):
         raise TypeError("an agent is recorded under an identity; write @st.agent(identity=...)")

@@ -134,7 +134,7 @@ class Respondent(Protocol):
     async def respond(self, context: DecisionContext, sample: int, /) -> Given:
         """Return the answer to the repetition ``sample``, counted from 0, with offered calls only.
 
-        Raises `Again` for a failure that may be temporary, `AgentError` for any other.
+        Raise `Again` for a failure that may be temporary, `AgentError` for any other.
         """
         ...
 
@@ -231,7 +231,7 @@ class RecordedAgent:
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """Return all calls that were answered, from the store if it has them.
 
-        Raises `AgentError` for an invalid answer, and if none arrives in time; earlier answers are kept.
+        Raise `AgentError` for an invalid answer, and if none arrives in time; earlier answers are kept.
         Queries in progress in another worker on the same store are awaited.
         """
         with self._lock, nullcontext() if self._runs else self.spreading():

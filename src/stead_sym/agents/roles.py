@@ -44,7 +44,7 @@ def wrap_all(
     """Return the wrapper of each agent of the deployment.
 
     ``given`` is for the only agent, or a mapping from the names of several; a string, the name of a policy or
-    `any`, may apply to all of them. Raises `DeclarationError` for an unknown agent or policy, `InputError` if
+    `any`, may apply to all of them. Raise `DeclarationError` for an unknown agent or policy, `InputError` if
     an agent is missing in the mapping, `TypeError` for an object that is no agent.
     """
     roles = deployment.agents
@@ -82,7 +82,7 @@ def wrap(
     None for the agent that selects everything offered. ``canonical_timeout`` is for a wrapper that is created
     here.
 
-    Raises `DeclarationError` for an unknown policy, `TypeError` for an object that is no agent, `InputError`
+    Raise `DeclarationError` for an unknown policy, `TypeError` for an object that is no agent, `InputError`
     for a wrapper over another schema.
     """
     role = role or deployment.agents[0]
@@ -171,7 +171,7 @@ def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
 def told_apart(deployment: Deployment, words: Iterable[str]) -> tuple[Mapping[str, str], str | None]:
     """Return the values of words `AGENT=…` by agent, and the word for all other agents.
 
-    If there is one agent, a word applies to it, whatever its form. Raises `InputError` for two words for one
+    If there is one agent, a word applies to it, whatever its form. Raise `InputError` for two words for one
     agent, `DeclarationError` for an unknown agent.
     """
     names = [role.name for role in deployment.agents]

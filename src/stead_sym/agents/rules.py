@@ -55,7 +55,7 @@ class RuleAgent:
     def of(cls, deployment: Deployment, policy: str, role: AgentRole | None = None) -> RuleAgent:
         """Return the agent of the named policy, in the given role, by default that of the only agent.
 
-        Raises `DeclarationError` if there is no such policy.
+        Raise `DeclarationError` if there is no such policy.
         """
         return cls(deployment.policy(policy, role), deployment.tools)
 

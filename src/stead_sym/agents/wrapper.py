@@ -169,7 +169,7 @@ class CanonicalWrapper:
     def decide(self, contexts: Sequence[DecisionContext]) -> list[Decision]:
         """Return Π^can at each context; new ones are passed to the base agent in one `Agent.select`.
 
-        Raises `AgentError` for an answer that is empty or not offered, `DeclarationError` for a context that
+        Raise `AgentError` for an answer that is empty or not offered, `DeclarationError` for a context that
         does not fit the schema or the tools, `InputError` for one that offers nothing, and `CanonicalLimit`
         for one whose canonical form is not found in time. Exceptions of the base agent are propagated; then
         nothing of the batch is kept.

@@ -5,7 +5,7 @@ A field of the engine is log-coded: code i means that its i-th fact holds, code 
     "the field has code i"   becomes   the i-th fact holds,   "code 0"   becomes   none of them holds,
 
 where the first of several facts decides. That the facts of a field exclude each other is stated in R only:
-all other sets are read within R. Design decision: the conversion is a recursion over nodes that creates
+all other sets are read within R. One decision: the conversion is a recursion over nodes that creates
 nodes, without a manager; the bits of a field are adjacent in the order of the engine, and so are its facts
 here.
 """

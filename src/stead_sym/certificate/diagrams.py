@@ -8,7 +8,7 @@
     }
 
 A REF, LOW or HIGH is "F", "T", or the number of a node, negative for its negation; ID is that number as a
-string. A node comes after the nodes that it refers to, and a HIGH that is written is never a negation. Design
+string. A node comes after the nodes that it refers to, and a HIGH that is written is never a negation. One
 decision: the files are read here and not by a C library, because they may contain anything, and a node is
 built as `if VAR then HIGH else LOW`, so that every file that is accepted describes Boolean functions.
 """

@@ -1,6 +1,6 @@
 """A certificate as data: the contents of `certificate.json`.
 
-Two design decisions. Sets are numbers, namely indices into the list of roots of `diagrams.json`; this module
+Two decisions. Sets are numbers, namely indices into the list of roots of `diagrams.json`; this module
 does not depend on diagrams. The types below define the file format: `msgspec` writes them, and reads them
 with each part validated; `kind` and `rule` distinguish the alternatives. `certificate.checker` defines the
 obligations of each part of a proof.
@@ -283,7 +283,7 @@ _PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 
 def is_plain(text: str) -> bool:
-    """Whether the text of a formula is fully visible.
+    """Return whether the text of a formula is fully visible.
 
     Such a text is printable ASCII, without a comment and without leading or trailing blanks.
     """

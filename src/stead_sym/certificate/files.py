@@ -1,6 +1,6 @@
 """A certificate on disk: the directory with `certificate.json` and `diagrams.json`.
 
-Design decision: each part of the files is validated before it is used. For arbitrary files the result is a
+One decision: each part of the files is validated before it is used. For arbitrary files the result is a
 `Certificate` or an `InputError` of one line.
 """
 

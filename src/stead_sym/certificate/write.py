@@ -311,7 +311,7 @@ def _without_questions(deployment: Deployment) -> Deployment:
 
 
 def _is_question(spec: Spec) -> bool:
-    """Whether the name is a text of the formula, and not a name that a file can give."""
+    """Return whether the name is a text of the formula, and not a name that a file can give."""
     return not is_name(spec.name) or (isinstance(spec.formula, Truth) and str(spec.formula) == spec.name)
 
 

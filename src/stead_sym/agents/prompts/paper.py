@@ -50,7 +50,7 @@ def is_paper(word: str) -> bool:
 def paper_prompt(word: str, tools: Sequence[Tool], deployment: str) -> dict[str, Template]:
     """Return the texts of a prompt of the paper, by the names of the files that they replace.
 
-    Raises `InputError` if there is no source, if it lacks a listing, or if the prompt is for other tools than
+    Raise `InputError` if there is no source, if it lacks a listing, or if the prompt is for other tools than
     these, which are those of the deployment with that name.
     """
     name, _, path = word.partition(":")
@@ -78,7 +78,7 @@ def paper_prompt(word: str, tools: Sequence[Tool], deployment: str) -> dict[str,
 def listings(path: str | Path) -> dict[str, str]:
     """Return the listings of a LaTeX source by their headings, with `HEADING 2` for a second one.
 
-    Raises `InputError` if the source cannot be read.
+    Raise `InputError` if the source cannot be read.
     """
     try:
         source = Path(path).read_bytes().decode()

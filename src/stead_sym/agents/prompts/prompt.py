@@ -88,7 +88,7 @@ class Prompt:
         """Return the prompt of an agent, by default the only one.
 
         Files in ``directory`` replace its texts, or those of the paper if ``directory`` is a name in `paper`.
-        With several agents, a folder in ``directory`` with an agent's name has its texts. Raises `InputError`
+        With several agents, a folder in ``directory`` with an agent's name has its texts. Raise `InputError`
         if the directory has none of these files, or if a file is invalid.
         """
         agent = agent or deployment.agents[0]

@@ -64,7 +64,7 @@ def read_texts(directory: Path) -> dict[str, Template]:
 def call_templates(file: Template, deployment: Deployment) -> dict[str, Template]:
     """Return the texts of calls in `calls.json`, by tool; raise `InputError` for invalid data.
 
-    Raises `DeclarationError` for an unknown tool.
+    Raise `DeclarationError` for an unknown tool.
     """
     try:
         data = json.loads(file.text)

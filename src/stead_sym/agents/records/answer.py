@@ -98,7 +98,7 @@ class Answer:
     def under(self, rule: Rule) -> Answer:
         """Return the answer that the same log-probabilities give under another rule.
 
-        An answer without log-probabilities is returned unchanged. Raises `StoreError` if a required node was
+        An answer without log-probabilities is returned unchanged. Raise `StoreError` if a required node was
         not visited.
         """
         if not isinstance(self.said, Decoding):
@@ -145,7 +145,7 @@ class Answer:
     def from_data(cls, data: Any) -> Answer:
         """Return the record from data of `data`, or of its first version.
 
-        Raises `StoreError` if a part is missing, or if the selection does not follow from the rest.
+        Raise `StoreError` if a part is missing, or if the selection does not follow from the rest.
         """
         if isinstance(data, dict) and "branchings" in data:
             data = _from_first_version(data)

@@ -15,7 +15,7 @@ def known(
 ) -> dict[str, Answer]:
     """Return the existing decisions of the keys, each of which is given with its prompt and its calls.
 
-    Raises `StoreError` for a decision with another prompt or other calls.
+    Raise `StoreError` for a decision with another prompt or other calls.
     """
     answers = store.get_many(asked)
     for key, answer in answers.items():

@@ -70,7 +70,7 @@ Rule: TypeAlias = Greedy | Sampling
 class Branching:
     """The log-probability of each allowed next token at one branching node, over the whole vocabulary.
 
-    ``path`` are the tokens of the answer so far, ``allowed`` the children's tokens, ascending. Raises
+    ``path`` are the tokens of the answer so far, ``allowed`` the children's tokens, ascending. Raise
     `AgentError` for invalid log-probabilities.
     """
 

@@ -42,7 +42,7 @@ def packaged_recordings() -> tuple[str, ...]:
 def read_answers(path: str | Path) -> list[Answer]:
     """Return the decisions in a file of JSON Lines, or the packaged ones of `packaged_recordings`.
 
-    Raises `StoreError` for an invalid line, or one whose digest is wrong.
+    Raise `StoreError` for an invalid line, or one whose digest is wrong.
     """
     source = Path(path)
     if not isfile(source) and str(path) in packaged_recordings():
@@ -73,7 +73,7 @@ class ReplayAgent:
         ``prompt`` is the model's; for an agent without a prompt it is ignored. ``rule`` None keeps the one
         with which the decisions were made.
 
-        Raises `StoreError` if the file has the decisions of several models, two for one query, or decisions
+        Raise `StoreError` if the file has the decisions of several models, two for one query, or decisions
         of several rules if ``rule`` is None.
         """
         self._path = str(path)

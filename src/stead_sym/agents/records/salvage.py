@@ -54,7 +54,7 @@ class _Read(NamedTuple):
 def salvage(old: Store, new: Store) -> Salvaged:
     """Add the intact rows of one store to another, which must be empty: all of them, or none on error.
 
-    Raises `StoreError` if it is not empty, or if ``old`` cannot be read at all.
+    Raise `StoreError` if it is not empty, or if ``old`` cannot be read at all.
     """
     lost: list[Lost] = []
     new.database.complete()

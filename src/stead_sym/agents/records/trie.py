@@ -59,7 +59,7 @@ class Trie:
 def trie(sequences: tuple[Tokens, ...]) -> Trie:
     """Return the trie of these sequences, cached, since many contexts offer the same calls.
 
-    Raises as `Trie` does.
+    Raise the errors of `Trie`.
     """
     return Trie(sequences)
 

@@ -1,6 +1,6 @@
 """Check verdicts for an arbitrary number of records: the claims, and the obligations of each set of views.
 
-The latter are in `checker.views`. Design decision: an agent that follows a policy of the deployment is read
+The latter are in `checker.views`. One decision: an agent that follows a policy of the deployment is read
 as guards. A tool for which the policy is applied gets the guard that it is offered, that a rule matches the
 call, and that no earlier rule matches an offered call; any other tool may be selected wherever it is offered,
 so that more is checked than necessary.

@@ -2,7 +2,7 @@
 
     ⟦∃x. f⟧ = ⋁ over the values u of  active(u) ∧ ⟦f[x := u]⟧
 
-Design decision: only those values are tried for which an atom that f requires is not constantly false
+One decision: only those values are tried for which an atom that f requires is not constantly false
 (`logic.candidates`), so that a quantified conjunction is evaluated as a join. A variable in scope denotes a
 value, or a vector if a temporal operator has to keep it.
 """

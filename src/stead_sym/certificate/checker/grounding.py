@@ -78,7 +78,7 @@ class Grounding:
         return self.space.manager.false
 
     def possible(self, states: Bdd) -> bool:
-        """Whether some of these states is in R."""
+        """Return whether some of these states is in R."""
         return self.reached & states != self._none
 
     # calls

@@ -2,7 +2,7 @@
 
 These are the numbers of the theorem for an arbitrary number of records, recomputed from the deployment
 (`docs/theory.md`, "For every number of records"). A formula f is *kept* by r values if, wherever it is true,
-some r values keep it true in every part that contains them. Design decision: the formula is traversed once
+some r values keep it true in every part that contains them. One decision: the formula is traversed once
 from the root, and each variable in scope carries how many values it has at a time and on which variables they
 depend:
 
@@ -77,7 +77,7 @@ class Needed:
         self._schema = deployment.schema
 
     def open(self, sort: str) -> bool:
-        """Whether an arbitrary number of values of the sort may be in use."""
+        """Return whether an arbitrary number of values of the sort may be in use."""
         return self._schema.sort(sort).values is None
 
     def columns(self, relation: str) -> int:
@@ -205,7 +205,7 @@ class Needed:
     def _statement(
         self, statement: Insert | Delete, binders: tuple[Binder, ...], where: Formula, k: int
     ) -> int:
-        """Return how many values keep the condition of a statement true, or false where it is false.
+        """Return how many values keep the truth value of a statement's condition.
 
         This is for all facts over k values and C.
         """
@@ -230,7 +230,7 @@ class Needed:
 
 
 def _is_about(statement: Statement, relation: str | None) -> bool:
-    """Whether a statement inserts or deletes facts of a relation, or for None of any relation."""
+    """Return whether a statement inserts or deletes facts of a relation, or for None of any relation."""
     match statement:
         case Insert(atom) | Delete(atom):
             return relation is None or relation == atom.relation
@@ -257,7 +257,7 @@ def _times(variables: Iterable[_Ranging], f: Core) -> int:
 
 
 def names_in_fact(f: Core, name: str, wanted: bool = True) -> bool:
-    """Whether the formula, if it is true, requires a fact that contains the value of the variable.
+    """Return whether the formula, if it is true, requires a fact with the value of the variable.
 
     With ``wanted`` False: if it is false.
     """

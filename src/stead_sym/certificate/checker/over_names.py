@@ -2,7 +2,7 @@
 
     γ over n names  =  ⋀ { D↾X is a view up to renaming : X ⊆ the names, |X| = k, or all of fewer }
 
-Design decision: the names do not exist in the language, and are interchangeable; so what is true of a call or
+One decision: the names do not exist in the language, and are interchangeable; so what is true of a call or
 of a part is also true of its renamings.
 """
 
@@ -202,7 +202,7 @@ class OverNames:
         return {placed for view in self._given.views for placed in self._given.placed(view, names)}
 
     def is_first(self, call: Call) -> bool:
-        """Whether a call uses the names in their order; any other call is a renaming of such a call."""
+        """Return whether a call uses the names in their order; any other is a renaming of one that does."""
         taken: dict[str, int] = {}
         seen: set[Value] = set()
         sorts = [param.sort for param in self._deployment.tool(call.tool).params]

@@ -1,4 +1,4 @@
-"""What states record besides the database, as an obligation: its definition for every fact over U_f.
+"""The records of a state besides the database, as obligations: their definitions for all facts over U_f.
 
     did ω(…) [by a]   { u : the step into Dn was a call of ω with u at these places [by a] },  none in a D0
     f since g         { σ : σ counts in Dn, and (Dn, σ) ⊨ g, or (Dn, σ) ⊨ f and (Dn−1, σ) ⊨ f since g }
@@ -8,7 +8,7 @@
 inner one is a fact of the same state. The self-loop of a terminal state is not a step: everything is
 unchanged.
 
-Design decision: a fact without a bit is claimed to be always false, which is an obligation on each D0 and on
+One decision: a fact without a bit is claimed to be always false, which is an obligation on each D0 and on
 the steps of each call. So a certificate can neither omit a part of the past nor invent one.
 """
 
@@ -103,7 +103,7 @@ class Past:
 
     @cached_property
     def _lasting(self) -> Sequence[tuple[Fact, Bdd]]:
-        """Where f since g, or previously f, is true after a step, over the bits of D and D'."""
+        """The condition under which f since g, or previously f, is true after a step, over D and D'."""
         found: list[tuple[Fact, Bdd]] = []
         for kept, fact in self._facts:
             match kept:

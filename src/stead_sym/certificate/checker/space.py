@@ -5,7 +5,7 @@
     x ~ y for two dead ones    the bit `x~y`
 
 A vector represents a variable that a formula holds. In mode `normal` it may be dead: none of its bits is set.
-Design decision: the order is the reversed order of the hints of the certificate. It determines how large
+One decision: the order is the reversed order of the hints of the certificate. It determines how large
 diagrams become, never what they mean.
 """
 

@@ -2,7 +2,7 @@
 
 A part that does not fit the deployment is an `InputError`; domains that are too small are rejected.
 
-Design decision: a claim is its formula. Its name is that of a specification with this formula in the
+One decision: a claim is its formula. Its name is that of a specification with this formula in the
 deployment, or a text of this formula; it is printable ASCII without a comment, so that no other name looks
 like it.
 """

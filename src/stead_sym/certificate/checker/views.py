@@ -10,7 +10,7 @@ named in the certificate. With n computed by `checker.needed` from the deploymen
     3  each step from D ∈ γ, D ⊨ I, over n values leads to a D' whose parts on k values are views, D' ⊨ I.
     4  each claimed sentence is true in each D ∈ γ, D ⊨ I, over as many values as its negation needs.
 
-Sets of instances are diagrams over the facts on n names. Design decision: names are interchangeable, so that
+Sets of instances are diagrams over the facts on n names. One decision: names are interchangeable, so that
 among the calls that are renamings of each other one is checked.
 """
 

@@ -152,7 +152,7 @@ def _is_about_facts(part: _Part) -> bool:
 
 
 def _are_quantifiers(f: Core) -> bool:
-    """Whether each quantifier requires a fact with its value, so that the value is active."""
+    """Return whether each quantifier requires a fact with its value, so that the value is active."""
     match f:
         case Exists(binder, body) | Count(_, _, binder, body):
             if not binder.declared and not names_in_fact(body, binder.name):
