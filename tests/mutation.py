@@ -1032,8 +1032,8 @@ MUTATIONS = (
     Mutation(
         "states that show more than the items of a place stay undecided",
         "explore/contexts.py",
-        "while left != self.manager.false:  # shown beside",
-        "while False:  # shown beside",
+        "while left != self.manager.false:  # more is shown",
+        "while False:  # more is shown",
     ),
     Mutation(
         "contexts at places get the decisions of those found one by one",
@@ -1251,7 +1251,7 @@ MUTATIONS = (
     Mutation(
         "saturation stops early where nothing leads up",
         "bdd/saturation.py",
-        "if not down:  # nothing leads back",
+        "if not down:  # no relation leads back",
         "if not up:",
     ),
     Mutation(
@@ -1902,7 +1902,7 @@ MUTATIONS = (
     Mutation(
         "facts of a view may offer calls",
         "/agents/joint.py",
-        "relation_of(fact, self.schema)  # raises where there is none",
+        "relation_of(fact, self.schema)  # raises if it is unknown",
         "relation_of(fact, self._encoding.schema)",
     ),
     Mutation(

@@ -1,5 +1,7 @@
-"""Decision contexts, and what a base agent is: the policy Π of Definition "Stateful Tool-Enabled Agentic
-Deployment"."""
+"""Decision contexts and base agents.
+
+A base agent is the policy Π of Definition "Stateful Tool-Enabled Agentic Deployment".
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,13 @@ from stead_sym.support.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class DecisionContext(Displayed):
-    """A pair (D, A): what the agent is shown of the state, and the calls it is offered."""
+    """A pair (D, A): the agent's view of the state, and the calls it is offered."""
 
     view: Instance
     calls: frozenset[Call]
 
     def __str__(self) -> str:
+        """Return the view and the offered calls as text."""
         offered = ", ".join(map(str, sorted(self.calls)))
         return f"{self.view} offering {offered}"
 
@@ -36,52 +39,59 @@ class DecisionContext(Displayed):
 class Agent(Protocol):
     """A base agent Π̂: for each decision context a nonempty subset of the offered calls.
 
-    Contexts come in batches, so that a model can answer many at once; the answers stand in the
-    order of the questions. The wrapper asks once per canonical context.
+    Contexts come in batches, so that a model can process many at once; the answers are in the order of the
+    contexts. The wrapper queries once per canonical context.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the agent."""
+        ...
 
-    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]: ...
+    def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        """Return the selected calls for each context."""
+        ...
 
 
 @runtime_checkable
 class Counting(Protocol):
-    """An agent that knows how many contexts it really decided, where a store answers for some."""
+    """An agent that counts its own decisions, excluding answers from a store."""
 
     @property
-    def queries(self) -> int: ...
+    def queries(self) -> int:
+        """The number of contexts that the agent has decided itself."""
+        ...
 
 
 @runtime_checkable
 class Spreading(Protocol):
-    """An agent that is asked some questions several times, and may be so at any time of a run."""
+    """An agent that is queried several times about some contexts, at arbitrary times of a run."""
 
     def spreading(self) -> AbstractContextManager[None]:
-        """The questions that are asked inside count as one run. At its end all repetitions that the run needs
-        have been asked."""
+        """Return a context manager for one run; at its end all repeated queries of the run are done."""
         ...
 
 
 @runtime_checkable
 class Reporting(Protocol):
-    """An agent that says how far it is while it is asked."""
+    """An agent that reports its progress while it is queried."""
 
     def report_to(self, progress: Progress | None) -> None:
-        """Report to this listener from now on, or to nobody."""
+        """Report to this callback from now on; None for no reports."""
         ...
 
 
 class Named(Protocol):
-    """Whoever an error can be about."""
+    """An object that an error message can name."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name for messages."""
+        ...
 
 
 def calls_of(agent: Named, answer: object) -> frozenset[Call]:
-    """The calls that an agent's answer to one context consists of; `AgentError` for any other answer."""
+    """Return the calls in an agent's answer to one context; raise `AgentError` for any other answer."""
     if isinstance(answer, Iterable) and not isinstance(answer, str | Call):
         answer = tuple(answer)
         if all(map(_is_call, answer)):
@@ -93,8 +103,10 @@ def calls_of(agent: Named, answer: object) -> frozenset[Call]:
 
 
 def selected_from(agent: Named, context: DecisionContext, answer: object) -> frozenset[Call]:
-    """The calls that an answer to ``context`` consists of; `AgentError` where there is none, or one that is
-    not offered."""
+    """Return the calls in an answer to ``context``.
+
+    Raise `AgentError` if there is none, or if one is not offered.
+    """
     selected = calls_of(agent, answer)
     if not selected:
         raise AgentError(
@@ -107,7 +119,7 @@ def selected_from(agent: Named, context: DecisionContext, answer: object) -> fro
 
 
 def _is_call(item: object) -> bool:
-    """A call with a tuple of values, which are texts."""
+    """Return True for a call with a tuple of strings."""
     return (
         isinstance(item, Call)
         and isinstance(item.args, tuple)
@@ -117,24 +129,27 @@ def _is_call(item: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FunctionAgent:
-    """An agent from a Python function that picks a call, or several, from a decision context."""
+    """An agent from a Python function that returns one or several calls for a decision context."""
 
     function: Callable[[DecisionContext], Call | Collection[Call]]
 
     @property
     def name(self) -> str:
+        """The name of the function."""
         return getattr(self.function, "__name__", "function")
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        """Return the calls that the function selects for each context."""
         answers = map(self.function, contexts)
         return [calls_of(self, (answer,) if isinstance(answer, Call) else answer) for answer in answers]
 
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """The agent that selects everything offered, so that whatever any agent could do is possible."""
+    """The agent that selects all offered calls, so that its behaviour includes that of any agent."""
 
     name: str = "any"
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        """Return all offered calls of each context."""
         return [context.calls for context in contexts]

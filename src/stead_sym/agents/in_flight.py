@@ -1,9 +1,9 @@
-"""Many questions in flight at a time.
+"""Run many queries concurrently.
 
-The decision: the answers come to the thread that asks, which alone writes to a store and reports progress. An
-event loop runs in a thread of its own, only while questions are out: whatever ends the asking, an error or
-Ctrl-C, cancels what is in flight and waits until that thread has ended. The loop itself is kept: a client
-that a function holds from one batch to the next belongs to the loop that it was first used in.
+The decision: the results are delivered to the caller's thread, which alone writes to a store and reports
+progress. An event loop runs in a separate thread, only while queries are pending. Whatever ends the batch,
+such as an error or Ctrl-C, cancels the pending queries and waits until that thread has ended. The loop itself
+is kept: a client that a function keeps between batches is bound to the loop in which it was first used.
 """
 
 from __future__ import annotations
@@ -23,47 +23,52 @@ from stead_sym.errors import AgentError
 T = TypeVar("T")
 
 Job: TypeAlias = Callable[[], Coroutine[Any, Any, T]]
-"""Asks one question."""
+"""A function that returns the coroutine of one query."""
 
 _TICK_SECONDS = 0.25
-"""Seconds between two looks at the clock while nothing comes in."""
+"""The interval between two calls of ``pulse`` while no result arrives, in seconds."""
 _CANCEL_ALL_SECONDS = 5.0
-"""Seconds that what is cancelled gets to end."""
+"""The time for cancelled queries to end, in seconds."""
 _CANCEL_ONE_SECONDS = 0.5
-"""Seconds that a question gets to end which is cancelled while others go on."""
+"""The time for a single cancelled query to end while others continue, in seconds."""
 
 
 class Driver(Protocol):
-    """What runs jobs. `run` yields the number of each with its result, as they come in, and calls ``pulse``
-    now and then while it waits. Once one has failed none is begun; what is in flight counts, and then the
-    failure is raised."""
+    """A scheduler of jobs.
 
-    def run(
-        self, jobs: Sequence[Job[T]], pulse: Callable[[], None]
-    ) -> Generator[tuple[int, T], None, None]: ...
+    `run` yields the number of each with its result, in the order of completion, and calls ``pulse`` regularly
+    while it waits. Once a job has failed no further one is started; the results of pending ones are still
+    yielded, and then the failure is raised.
+    """
+
+    def run(self, jobs: Sequence[Job[T]], pulse: Callable[[], None]) -> Generator[tuple[int, T], None, None]:
+        """Yield the number of each job with its result, in the order of completion."""
+        ...
 
     async def pause(self, seconds: float) -> None:
-        """Let so much time pass in a job."""
+        """Sleep for this time in a job."""
         ...
 
 
 class InTurn:
-    """One job after another, in the thread that asks, without an event loop: for jobs that wait for
-    nothing."""
+    """A sequential scheduler in the caller's thread, without an event loop, for jobs that never wait."""
 
     def run(self, jobs: Sequence[Job[T]], pulse: Callable[[], None]) -> Generator[tuple[int, T], None, None]:
-        """See `Driver`."""
+        """Yield the results of the jobs; see `Driver`."""
         for number, job in enumerate(jobs):
             pulse()
             yield number, _at_once(job())
 
     async def pause(self, seconds: float) -> None:
-        """See `Driver`."""
+        """Sleep for this time; see `Driver`."""
         time.sleep(seconds)
 
 
 class InFlight:
-    """Up to ``most`` jobs at a time. ``rest`` is awaited after each batch, to close what it has opened."""
+    """A concurrent scheduler of up to ``most`` jobs.
+
+    ``rest`` is awaited after each batch, to close what it has opened.
+    """
 
     def __init__(self, most: int, rest: Job[None]) -> None:
         self._most = most
@@ -71,7 +76,7 @@ class InFlight:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, jobs: Sequence[Job[T]], pulse: Callable[[], None]) -> Generator[tuple[int, T], None, None]:
-        """See `Driver`."""
+        """Yield the results of the jobs; see `Driver`."""
         batch = _Batch(self._own_loop(), jobs, self._most, self._rest)
         try:
             batch.start()
@@ -86,12 +91,12 @@ class InFlight:
                 yield item
         finally:
             if not batch.end():
-                self._loop = None  # something blocks it; the next batch gets another one
+                self._loop = None  # the loop is blocked; the next batch gets another one
         if batch.failure is not None:
             raise batch.failure
 
     async def pause(self, seconds: float) -> None:
-        """See `Driver`."""
+        """Sleep for this time; see `Driver`."""
         await asyncio.sleep(seconds)
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
@@ -102,7 +107,7 @@ class InFlight:
 
 
 class _Batch(Generic[T]):
-    """Jobs that are under way. ``results`` ends with None."""
+    """A batch of running jobs; ``results`` ends with None."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, jobs: Sequence[Job[T]], most: int, rest: Job[None]
@@ -120,14 +125,15 @@ class _Batch(Generic[T]):
         self._thread = threading.Thread(target=self._serve, name="stead-sym questions", daemon=True)
 
     def start(self) -> None:
-        """Start the thread. `end` has to be called in any case: after an interrupt the thread may
-        run or not."""
+        """Start the thread.
+
+        `end` must be called in any case: after an interrupt the thread may run or not.
+        """
         self._running = threading.Event()
         self._thread.start()
 
     def end(self) -> bool:
-        """Cancel the jobs that are left, and wait for them for a short time. Returns whether all
-        have ended."""
+        """Cancel the remaining jobs, and wait for them for a short time; return True if all have ended."""
         self._stopping = True
         if self._running is None or not self._running.wait(_CANCEL_ONE_SECONDS):
             return False
@@ -145,7 +151,7 @@ class _Batch(Generic[T]):
                 self._loop.run_until_complete(self._all())
             finally:
                 self._loop.run_until_complete(self._cancelled())
-        except BaseException as error:  # noqa: BLE001 (raised in the thread that asks)
+        except BaseException as error:  # noqa: BLE001 (raised in the caller's thread)
             self.failure = self.failure or error
         finally:
             self._over = True
@@ -155,7 +161,7 @@ class _Batch(Generic[T]):
         await asyncio.gather(*(self._work() for _ in range(self._most)), return_exceptions=True)
 
     async def _work(self) -> None:
-        """Take one job after another until there is none, or one has failed."""
+        """Run one job after another until there is none, or one has failed."""
         for number, job in self._jobs:
             try:
                 self.results.put((number, await job()))
@@ -163,14 +169,14 @@ class _Batch(Generic[T]):
                 if not self._stopping:
                     self.failure = self.failure or AgentError("a question was cancelled by whoever was asked")
                 raise
-            except BaseException as error:  # noqa: BLE001 (raised in the thread that asks: SystemExit too)
+            except BaseException as error:  # noqa: BLE001 (raised in the caller's thread: SystemExit too)
                 self.failure = self.failure or error
                 self._stopping = True
             if self._stopping:
                 return
 
     def _cancel(self) -> None:
-        if not self._over:  # else the thread ends just now, and this comes to the loop's next batch
+        if not self._over:  # otherwise the thread is ending, and this would affect the loop's next batch
             for task in asyncio.all_tasks(self._loop):
                 task.cancel()
 
@@ -179,21 +185,24 @@ class _Batch(Generic[T]):
             self._loop.stop()
 
     async def _cancelled(self) -> None:
-        """End what the jobs have left running, and close what they have left open."""
+        """Cancel the tasks that the jobs have left, and close what they have left open."""
         left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()
         if left:
             await asyncio.wait(left, timeout=_CANCEL_ALL_SECONDS / 2)
         self._ended = all(task.done() for task in left)
-        if not self._ended:  # they are dropped with the loop, which says nothing of it
+        if not self._ended:  # they are dropped with the loop, without a message
             self._loop.set_exception_handler(lambda loop, said: None)
         await asyncio.wait_for(self._rest(), _CANCEL_ALL_SECONDS)
 
 
 async def in_time(work: Coroutine[Any, Any, T]) -> T:
-    """What ``work`` returns. If the caller is cancelled, as at a deadline, ``work`` is cancelled too and gets
-    a moment to end; after that it is not waited for."""
+    """Return the result of ``work``.
+
+    If the caller is cancelled, as at a deadline, ``work`` is cancelled too and gets a short time to end;
+    after that it is abandoned.
+    """
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -204,8 +213,11 @@ async def in_time(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:
-    """What a plain function returns that is called in a thread of its own. If the caller is cancelled the
-    function runs on, because Python cannot stop it; but the process does not wait for it when it ends."""
+    """Return the result of a plain function that is called in a new thread.
+
+    If the caller is cancelled the function continues, because Python cannot stop it; but the process does not
+    wait for it at exit.
+    """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Callable[[], T]] = loop.create_future()
     context = contextvars.copy_context()
@@ -213,7 +225,7 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
     def call() -> None:
         try:
             result = context.run(function, *arguments)
-        except BaseException as error:  # noqa: BLE001 (raised where it is awaited)
+        except BaseException as error:  # noqa: BLE001 (raised at the await)
             failure = error
 
             def outcome() -> T:
@@ -227,7 +239,7 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
             if not ended.done():
                 ended.set_result(outcome)
 
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # the loop is closed, so the result is not awaited
             loop.call_soon_threadsafe(tell)
 
     threading.Thread(target=call, name="stead-sym question", daemon=True).start()
@@ -235,7 +247,7 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
 
 
 def _at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for nothing."""
+    """Return the result of a coroutine that never waits."""
     try:
         coroutine.send(None)
     except StopIteration as ended:

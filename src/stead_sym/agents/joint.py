@@ -1,9 +1,9 @@
 """Decision contexts as sets of facts in parts: the pair (view, offered calls) as one structure.
 
-The decision: calls are facts of relations of their own, which stand after those of the schema, so that a call
-may mention a value that no shown fact holds and the names of values follow the view first. The facts of large
-contexts that were asked about last are kept, and brought up to date with what came and went: where one case
-of thousands has changed, that case is worked out and nothing else.
+The decision: calls are facts of additional relations, which come after those of the schema. So a call may
+mention a value that occurs in no shown fact, and canonical names follow the view first. The facts of recent
+large contexts are kept, and updated incrementally: if one case of thousands has changed, only that case is
+recomputed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.parts import Parts
 from stead_sym.relational.schema import Relation, Schema, Value
 
-_LARGE = 256  # facts and calls from which on a context is kept
-_KEPT = 8  # large contexts, one for each thread that is at work here at one time
+_LARGE = 256  # the minimum number of facts and calls of a context that is kept
+_KEPT = 8  # the maximum number of kept contexts, one for each concurrent thread
 
 
 @dataclass(slots=True)
 class _Kept:
-    """The facts of a context."""
+    """The facts of a kept context."""
 
     parts: Parts
     view: frozenset[Fact] = frozenset()
@@ -39,7 +39,7 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """A canonical decision context, with the numbers that its layout gives its canonical names."""
+    """A canonical decision context, with the numbers of its canonical names in its layout."""
 
     context: DecisionContext
     names: Sequence[Value]
@@ -49,9 +49,9 @@ class Canonical:
 class Joint:
     """The decision contexts over a schema in which calls of ``tools`` may be offered.
 
-    The rigid values of the schema keep their names, and those of ``known``, which come with their sorts.
-    nauty may take ``canonical_timeout`` seconds for a set of values that facts connect. Several threads may
-    use it.
+    The rigid values of the schema keep their names, and so do those of ``known``, which come with their
+    sorts. ``canonical_timeout`` is the time limit in seconds for nauty on one connected component. It is
+    thread-safe.
     """
 
     def __init__(
@@ -74,17 +74,17 @@ class Joint:
         self._lock = Lock()
 
     def placement(self, context: DecisionContext) -> Placement:
-        """The layout of the context, with the names that its values have there.
+        """Return the layout of the context, with the names of its values.
 
-        Raises `InputError` where nothing is offered, `DeclarationError` for what does not fit the schema or
-        the tools, `CanonicalLimit` where nauty takes too long.
+        Raise `InputError` if no call is offered, `DeclarationError` for a fact or call that does not fit the
+        schema or the tools, `CanonicalLimit` if nauty takes too long.
         """
         if not context.calls:
             raise InputError(f"no call is offered for {context.view}; a decision needs at least one")
         view, calls = context.view.facts, context.calls
         size = len(view) + len(calls)
         if size < _LARGE:
-            parts = Parts(self._encoding)  # in an order that does not hang on the hashes of strings
+            parts = Parts(self._encoding)  # in an order independent of the hashes of strings
             parts.change([*self._fitting(sorted(view)), *self._facts(sorted(calls))])
             return parts.placement()
         kept = self._latest()
@@ -104,12 +104,12 @@ class Joint:
         return placement
 
     def _latest(self) -> _Kept:
-        """The facts of the large context asked about last, to be brought up to date."""
+        """Return the facts of the latest large context, to be updated."""
         with self._lock:
             return self._kept.pop() if self._kept else _Kept(Parts(self._encoding))
 
     def canonical(self, layout: Layout) -> Canonical:
-        """The canonical context that a layout stands for."""
+        """Return the canonical context of a layout."""
         form, names = named(self._encoding, layout)
         relations = self._encoding.schema.relations
         known = len(self.schema.relations)
@@ -129,7 +129,10 @@ class Joint:
     def placed_orbit(
         self, context: DecisionContext, calls: Iterable[Call]
     ) -> tuple[Placement, frozenset[Row]]:
-        """A context, in which no two values are spelled alike, and the orbit of calls of it."""
+        """Return the placement of a context and the orbit of some of its calls.
+
+        No two values of the context may be spelled alike; raises `DeclarationError` otherwise.
+        """
         placement = self.placement(context)
         names = placement.names()
         numbers = {name: number for number, name in enumerate(names)}
@@ -138,24 +141,29 @@ class Joint:
         return placement, self.orbit(Canonical(context, names, numbers), placement.layout, calls)
 
     def orbit(self, canonical: Canonical, layout: Layout, calls: Iterable[Call]) -> frozenset[Row]:
-        """The orbit of calls of a canonical context under the automorphisms, as rows of the quotient."""
+        """Return the orbit of calls of a canonical context under its automorphisms.
+
+        The result is rows of the quotient.
+        """
         rows = {self._row(canonical, layout, call) for call in calls}
         return frozenset[Row]().union(*map(layout.orbit, rows))
 
     def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
-        """Generators of Aut_B(D, A) for a context in which no two values are spelled alike, each given by the
-        values that it moves."""
+        """Return generators of Aut_B(D, A), each given by the values that it moves.
+
+        No two values of the context may be spelled alike.
+        """
         placement = self.placement(context)
         own = placement.names()
         return tuple({own[v]: own[w] for v, w in g.items()} for g in placement.layout.all_generators)
 
     def fixed(self, canonical: Canonical, layout: Layout) -> bool:
-        """Whether every automorphism fixes every call of a canonical context."""
+        """Return True if every automorphism fixes every call of a canonical context."""
         rows = {self._row(canonical, layout, call) for call in canonical.context.calls}
         return all(map(layout.fixes, rows))
 
     def calls(self, placement: Placement, rows: Iterable[Row]) -> frozenset[Call]:
-        """The calls of the context placed that are copies of rows of its quotient."""
+        """Return the calls of the placed context that are copies of rows of its quotient."""
         encoding = self._encoding
         return frozenset(
             Call(self._tools[encoding.schema.relations[row[0] - RELATION].name], args)
@@ -164,7 +172,7 @@ class Joint:
         )
 
     def _row(self, canonical: Canonical, layout: Layout, call: Call) -> Row:
-        """The row of the quotient that a call of a canonical context is a copy of."""
+        """Return the row of the quotient of which a call of a canonical context is a copy."""
         place = self._encoding.places[self._relations[call.tool].name]
         codes = [RELATION + place]
         for sort, value in zip(self._encoding.columns[place], call.args, strict=True):
@@ -183,12 +191,18 @@ class Joint:
             yield Fact(relation.name, call.args)
 
     def _fitting(self, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """The facts of a view, none of which may be of the relation of a tool: that would offer a call."""
+        """Yield the facts of a view; raise `DeclarationError` if one does not fit the schema.
+
+        A fact of a tool's relation would offer a call.
+        """
         for fact in facts:
-            relation_of(fact, self.schema)  # raises where there is none
+            relation_of(fact, self.schema)  # raises if it is unknown
             yield fact
 
 
 def _call_relation(tool: Tool) -> Relation:
-    """The relation that holds the offered calls of ``tool``; no relation of a file has a space."""
+    """Return the relation for the offered calls of ``tool``.
+
+    Its name contains a space, so that no relation of a file can have it.
+    """
     return Relation(f"call {tool.name}", tuple(param.sort for param in tool.params))

@@ -1,8 +1,8 @@
 """Python functions and objects as agents, plain or `async`.
 
-The decision: an agent with an identity is recorded in a store under it, and whoever gives the identity says
-what it stands for. The function may be changed under it, and the answers that are there still stand; the
-records have the digest of the source, so that a verdict from both is noticed.
+The decision: an agent with an identity is recorded in a store under it, and the user decides what the
+identity stands for. If the function changes under the same identity, the stored answers remain valid; the
+records have the digest of the source, so that a verdict based on both versions is detected.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError
 
 Choice: TypeAlias = Call | Collection[Call] | Given
-"""What a function answers: a call, or several of which any may be made, or either with a note."""
+"""The answer of a function: a call, or several alternative ones, or either with a note."""
 
 Decider: TypeAlias = Callable[[DecisionContext], Choice | Awaitable[Choice]]
 
 SOURCE = "source"
 """The name, among the versions of a record, of the digest of the function's source."""
 _CONCURRENCY = 16
-"""How many questions to an `async` function are in flight at a time by default."""
+"""The default number of concurrent queries to an `async` function."""
 _MAX_CALLS = 100_000
-"""An answer with more calls is refused: a generator may never end."""
+"""The maximum number of calls in an answer, since a generator may not end."""
 
 
 class PythonAgent(RecordedAgent):
-    """A function as an agent; `agent` makes one. It can still be called as the function."""
+    """A function as an agent, made by `agent`; it can still be called as the function."""
 
     def __init__(
         self,
@@ -51,19 +51,22 @@ class PythonAgent(RecordedAgent):
         store: Store | Callable[[], Store] | None = None,
         asking: Asking | None = None,
     ) -> None:
-        """Without an ``identity`` the answers are kept for as long as this object lives. Raises `InputError`
-        for an identity that is empty."""
+        """Wrap a function.
+
+        Without an ``identity`` the answers are kept for the lifetime of this object. Raise `InputError` for
+        an empty identity.
+        """
         if identity is not None and not identity.strip():
             raise InputError("the identity of an agent is empty; give it a name, such as desk-v3")
         self.function = function
         super().__init__(_Function(function, identity, asking or Asking()), store, asking)
 
     def __call__(self, context: DecisionContext) -> Choice | Awaitable[Choice]:
-        """What the function answers; nothing is recorded."""
+        """Return the answer of the function, without recording it."""
         return self.function(context)
 
     def again(self, store: Store | Callable[[], Store] | None, asking: Asking) -> PythonAgent:
-        """See `RecordedAgent.again`."""
+        """Return a copy that is queried differently; see `RecordedAgent.again`."""
         identity = self.respondent.identity.get("identity")
         return PythonAgent(self.function, identity, store or self._given_store, asking)
 
@@ -78,18 +81,19 @@ def agent(
     deadline: float | None = None,
     probe: bool = True,
 ) -> Callable[[Decider | Agent], PythonAgent]:
-    """Make a recorded agent of a function from a decision context to an offered call, or several; of an
-    `async` function; of an object that can be called, or with a method `select`.
+    """Make a recorded agent of a function from a decision context to one or several offered calls.
+
+    It may be an `async` function, an object that can be called, or one with a method `select`.
 
         @st.agent(identity="desk-v3")
         def desk(context): ...
 
-    The answers are kept under ``identity`` in ``store``, by default the user's own: the identity has to
-    change when the answers do. ``concurrency`` is 16 by default for an `async` function; for a plain one 1,
-    and with more, or with a ``deadline``, it is called in threads. What a plain function does past its
-    deadline cannot be stopped. ``tries``, ``samples`` and ``probe`` are as in `Asking`.
+    The answers are kept under ``identity`` in ``store``, by default the user's own: the identity must change
+    when the answers do. ``concurrency`` is 16 by default for an `async` function. For a plain one it is 1;
+    with more, or with a ``deadline``, it is called in threads. A plain function that exceeds its deadline
+    cannot be stopped. ``tries``, ``samples`` and ``probe`` are as in `Asking`.
 
-    Raises `InputError` for an argument out of its range, `TypeError` for what is no agent.
+    Raise `InputError` for an argument out of its range, `TypeError` for an object that is no agent.
     """
     if given or not isinstance(identity, str):
         raise TypeError("an agent is recorded under an identity; write @st.agent(identity=...)")
@@ -106,20 +110,21 @@ def agent(
 
 
 def _opening(store: Store | str | Path | None) -> Store | Callable[[], Store]:
-    """The store, or a function that opens it when it is needed."""
+    """Return the store, or a function that opens it on demand."""
     if isinstance(store, Store):
         return store
     return lambda: open_store(None if store is None else str(store))
 
 
 class _One:
-    """An agent that answers in batches, asked one question at a time."""
+    """An agent that answers in batches, queried one context at a time."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.__name__ = agent.name
 
     def __call__(self, context: DecisionContext) -> Collection[Call]:
+        """Return the selected calls for one context."""
         [selected] = self.agent.select([context])
         return selected
 
@@ -144,11 +149,11 @@ class _Function:
         }
 
     def shown(self, context: DecisionContext) -> Any:
-        """Nothing but the texts."""
+        """Return None: only the texts determine the answer."""
         return None
 
     async def respond(self, context: DecisionContext, sample: int) -> Given:
-        """See `recorded.Respondent`."""
+        """Return the answer of the function; see `recorded.Respondent`."""
         try:
             if self._apart:
                 answer = await in_thread(self._called, context)
@@ -156,7 +161,7 @@ class _Function:
                 answer = self._called(context)
                 if self._is_async and inspect.isawaitable(answer):
                     answer = _listed(await answer)
-        except (Exception, SystemExit) as error:  # whatever the user's function raises: it is told, and kept
+        except (Exception, SystemExit) as error:  # the user's function may raise anything
             what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
             failure = AgentError(f"agent {self.name} raises {what}; mend it: it was asked about {context}")
             failure.__cause__ = error
@@ -176,15 +181,18 @@ class _Function:
         return Given(tuple(sorted(selected)), note, logprob)
 
     def _called(self, context: DecisionContext) -> Any:
-        """What the function answers about a copy of the context: what it does to that stays with it."""
+        """Return the function's answer for a copy of the context, so that it cannot modify the original."""
         return _listed(self._function(DecisionContext(replace(context.view), context.calls)))
 
     async def rest(self) -> None:
-        """Whatever the function has opened is its own."""
+        """Do nothing: resources of the function are its own."""
 
 
 def _listed(answer: Any) -> Any:
-    """An answer with the calls of a generator, whose code runs here; `ValueError` for one without end."""
+    """Return an answer with a generator's calls as a list; raise `ValueError` for too many.
+
+    The generator's code runs here.
+    """
     if not isinstance(answer, Iterator):
         return answer
     calls = list(islice(answer, _MAX_CALLS + 1))
@@ -195,7 +203,7 @@ def _listed(answer: Any) -> Any:
 
 def _is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 (of an object the method is what is async)
+        getattr(function, "__call__", None)  # noqa: B004 (for an object, its method may be async)
     )
 
 
@@ -204,7 +212,7 @@ def _name(function: object) -> str:
 
 
 def _source(function: object) -> str | None:
-    """The text of a function, of a method, or of an object's class; None where there is no text."""
+    """Return the source of a function, of a method, or of an object's class; None if there is none."""
     while isinstance(function, partial | _One):
         function = function.func if isinstance(function, partial) else function.agent
     try:

@@ -1,9 +1,9 @@
-"""Agents of any kind that are recorded: questions out, answers in, a store in front.
+"""Agents of any kind with records: queries, answers, and a store.
 
-The decision: an answer is the calls that somebody gave, whoever that is, and the record has each time that
-they were asked. Asked once, an agent may still answer differently the next time, and the verdict would not
-tell. So some questions are put twice (`Asking`), both answers are in the record, and two that differ are
-found whenever the record is read.
+The decision: an answer is the calls that the agent returned, and the record has every repetition of the
+query. An agent that is queried only once might answer differently the next time, and the verdict would not
+show it. So some queries are repeated (`Asking`), all answers are in the record, and differing ones are
+detected whenever the record is read.
 """
 
 from __future__ import annotations
@@ -40,28 +40,30 @@ if TYPE_CHECKING:
     from stead_sym.agents.records.claims import Claims
 
 TIMES, EVERY = (6, 4, 3, 3, 2, 2, 2, 2), 16
-"""How often an agent is asked about the first contexts that leave a choice; and of the later ones every so
-many-th is put twice. Most at the start: there may be few contexts."""
+"""The numbers of queries about the first contexts with a choice, and the interval of repetitions later.
+
+Of the later contexts every `EVERY`-th is queried twice. Repetitions are most frequent at the start, since
+there may be few contexts.
+"""
 _MIN_CLAIMED = 4
-"""The least number of questions that are claimed at a time. It is small, so that workers share the
-questions."""
+"""The minimum number of queries that are claimed at a time; it is small, so that workers share them."""
 _POLL, _LONGEST_POLL = 0.05, 1.0
-"""Seconds between looks at what others are asking, at first and at last."""
+"""The first and the longest interval between checks of other workers' queries, in seconds."""
 NOTE = 30_000
-"""How many characters are kept of the note beside an answer, which is written into every report."""
+"""The maximum length of a note that is kept; it is written into every report."""
 _PAUSE, _LONGEST = 0.5, 30.0
-"""Seconds before the second try, twice as long before each further one, and no longer than this."""
+"""The pause before the second try and its maximum, in seconds; it doubles before each further try."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How an agent is asked.
+    """The parameters of queries to an agent.
 
-    ``samples`` is how often it is asked about each context that leaves a choice: whatever it answers is
-    possible there. Where that
-    is once, ``probe`` has it asked again about some contexts (`TIMES`, `EVERY`), and answers that differ are
-    reported. Up to ``concurrency`` questions are out at a time. A question gets so many ``tries``, with
-    growing pauses, and ``deadline`` seconds for all of them.
+    ``samples`` is the number of queries about each context with a choice: every answer is possible there. If
+    it is 1, ``probe`` repeats the query for some contexts (`TIMES`, `EVERY`), and differing answers are
+    reported. At most ``concurrency`` queries are pending at a time. A query gets this number of ``tries``,
+    with growing pauses, and ``deadline`` seconds for all of them. Raises `InputError` for a number out of
+    range.
     """
 
     samples: int = 1
@@ -71,6 +73,7 @@ class Asking:
     probe: bool = True
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         for name in ("samples", "concurrency", "tries"):
             number = getattr(self, name)
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
@@ -80,8 +83,11 @@ class Asking:
 
 
 class Again(Exception):
-    """A question has failed in a way that may pass. ``error`` is what to raise where there is no other try,
-    ``pause`` the seconds to wait before it, where somebody has said so."""
+    """The query failed and may be retried.
+
+    ``error`` is raised if there is no further try, ``pause`` is the demanded pause before it in seconds, if
+    any.
+    """
 
     def __init__(self, error: AgentError, pause: float | None = None) -> None:
         super().__init__(str(error))
@@ -90,40 +96,56 @@ class Again(Exception):
 
 
 class Respondent(Protocol):
-    """Who is asked.
+    """The recipient of queries.
 
-    ``identity`` is whatever determines the answers besides the context; ``versions`` are worth recording but
-    do not. ``waits`` says whether `respond` awaits an event loop. ``texts`` write a context down.
+    ``identity`` is everything that determines the answers besides the context; ``versions`` are recorded but
+    do not. ``waits`` is True if `respond` needs an event loop. ``texts`` represent contexts as text.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the respondent."""
+        ...
+
     @property
-    def identity(self) -> Mapping[str, str]: ...
+    def identity(self) -> Mapping[str, str]:
+        """Everything that determines the answers besides the context."""
+        ...
+
     @property
-    def versions(self) -> Mapping[str, str]: ...
+    def versions(self) -> Mapping[str, str]:
+        """The versions to record."""
+        ...
+
     @property
-    def waits(self) -> bool: ...
+    def waits(self) -> bool:
+        """True if `respond` needs an event loop."""
+        ...
+
     @property
-    def texts(self) -> Texts: ...
+    def texts(self) -> Texts:
+        """The representation of contexts as text."""
+        ...
 
     def shown(self, context: DecisionContext, /) -> Any:
-        """What else of a context determines the answer, as JSON data."""
+        """Return other parts of a context that determine the answer, as JSON data."""
         ...
 
     async def respond(self, context: DecisionContext, sample: int, /) -> Given:
-        """The answer when asked for the time ``sample``, counted from 0; of offered calls only. Raises
-        `Again` for what may pass, `AgentError` for what will not."""
+        """Return the answer to the repetition ``sample``, counted from 0, with offered calls only.
+
+        Raise `Again` for a failure that may be temporary, `AgentError` for any other.
+        """
         ...
 
     async def rest(self) -> None:
-        """Close what was opened to respond: nothing is asked for now."""
+        """Close what was opened to respond: no query is pending."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A context to be asked about."""
+    """A context to query, with its texts."""
 
     context: DecisionContext
     key: str
@@ -133,17 +155,17 @@ class _Question:
 
 
 class _Job(NamedTuple):
-    """A question to be put for the time ``number``, counted from 0."""
+    """The repetition ``number`` of a query, counted from 0."""
 
     question: _Question
     number: int
 
 
 class RecordedAgent:
-    """Whoever answers questions, with a store of the answers in front: a base agent.
+    """A base agent: a respondent with a store of its answers.
 
-    ``store`` None keeps the answers for as long as this object lives; a function opens the store when it is
-    first needed. Many threads may select at once; they ask one after another.
+    ``store`` None keeps the answers for the lifetime of this object; a function opens the store on first use.
+    It is thread-safe: concurrent selections are serialized.
     """
 
     def __init__(
@@ -164,60 +186,63 @@ class RecordedAgent:
         self._queries = self._choices = self._retries = self._runs = 0
         self._done = self._coming = 0
         self._claims: Claims | None = None
-        self._due: list[_Job] = []  # questions to be put again
-        self._heard: dict[str, dict[int, Given]] = {}  # answers to questions that are not finished
-        self._borrowed: list[_Question] = []  # those answered by what somebody else has heard so far
-        self._unfinished: dict[str, int] = {}  # how often those of this run are to be put
-        self._provisional: set[str] = set()  # keys of answers that are not all
+        self._due: list[_Job] = []  # queries to be repeated
+        self._heard: dict[str, dict[int, Given]] = {}  # answers to unfinished queries
+        self._borrowed: list[_Question] = []  # queries that are answered by another worker's answers so far
+        self._unfinished: dict[str, int] = {}  # the number of repetitions, for this run's queries
+        self._provisional: set[str] = set()  # keys of incomplete answers
         self._random = random.Random(0)
 
     @property
     def name(self) -> str:
+        """The name of the respondent."""
         return self.respondent.name
 
     @property
     def queries(self) -> int:
-        """The number of contexts that the store did not answer."""
+        """The number of contexts that were not answered from the store."""
         return self._queries
 
     @property
     def store(self) -> Store | None:
-        """The store; None where there is none."""
+        """The store; None if there is none."""
         if callable(self._given_store):
             self._given_store = self._given_store()
         return self._given_store
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What determines its answers besides the context, and its name."""
+        """Everything that determines its answers besides the context, and its name."""
         several = {SAMPLES: str(self.asking.samples)} if self.asking.samples > 1 else {}
         return {"name": self.name, **self.respondent.identity, **several}
 
     def again(self, store: Store | Callable[[], Store] | None, asking: Asking) -> RecordedAgent:
-        """The same respondent, asked in another way; ``store`` None keeps the store."""
+        """Return the same respondent, queried differently; ``store`` None keeps the store."""
         return RecordedAgent(self.respondent, store or self._given_store, asking)
 
     def report_to(self, progress: Progress | None) -> None:
-        """See `base.Reporting`."""
+        """Report progress to a callback; see `base.Reporting`."""
         self._progress = progress
 
     def answer(self, context: DecisionContext) -> Answer | None:
-        """The record of a selection made by this object."""
+        """Return the record of a selection made by this object."""
         return self._answers.get(context)
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        """All calls that were answered, from the store where it knows.
+        """Return all calls that were answered, from the store if it has them.
 
-        Raises `AgentError` for an answer that is none, and where none comes in time; what was answered until
-        then is kept. What another worker on the same store is asking is waited for.
+        Raise `AgentError` for an invalid answer, and if none arrives in time; earlier answers are kept.
+        Queries in progress in another worker on the same store are awaited.
         """
         with self._lock, nullcontext() if self._runs else self.spreading():
             return self._selected(contexts)
 
     @contextmanager
     def spreading(self) -> Iterator[None]:
-        """See `base.Spreading`: questions are put again among later ones, and in the end. After an exception
-        nothing more is asked."""
+        """Open a run: queries are repeated among later ones, and at the end; see `base.Spreading`.
+
+        After an exception there are no further queries.
+        """
         with self._lock:
             self._runs += 1
         try:
@@ -245,12 +270,12 @@ class RecordedAgent:
         return [self._answers[context].selected for context in contexts]
 
     def _is_new(self, context: DecisionContext) -> bool:
-        """Whether there is no answer, or one of a run that ended before it was finished."""
+        """Return True if there is no answer, or only one of a run that ended before it was complete."""
         answer = self._answers.get(context)
         return answer is None or (answer.key in self._provisional and answer.key not in self._unfinished)
 
     def _decide(self, questions: Sequence[_Question]) -> None:
-        """Answer all of the questions. Those that other workers are asking come last."""
+        """Answer all of the queries; those in progress in other workers come last."""
         size = len(questions) if self.store is None else max(_MIN_CLAIMED, 4 * self.asking.concurrency)
         elsewhere: list[_Question] = []
         self._done = self._retries = 0
@@ -267,8 +292,10 @@ class RecordedAgent:
             elsewhere = left
 
     def _begin(self, questions: Sequence[_Question]) -> list[_Question]:
-        """Answer what the store knows, and ask about what no other worker is asking about. Returns the
-        questions that other workers are asking."""
+        """Answer queries from the store, and send those that no other worker has claimed.
+
+        Returns the queries in progress in other workers.
+        """
         unknown = self._unknown(questions)
         if not unknown:
             return []
@@ -277,7 +304,7 @@ class RecordedAgent:
             if self._claims is None:
                 self._claims = self.store.claims().__enter__()
             free = self._claims.take(free)
-            # Who had the claim before may just have finished.
+            # The previous claimant may have just finished.
             unknown = self._unknown(unknown)
             self._claims.finish(free - {question.key for question in unknown})
         self._hear(unknown)
@@ -295,12 +322,12 @@ class RecordedAgent:
             self._conclude(question)
         self._put(self._mixed(sorted(first, key=lambda job: job.number)))
         for question in others:
-            self._conclude(question)  # where enough is heard; whoever has the claim finishes it
+            self._conclude(question)  # if there are enough answers; the claimant completes it
         self._borrowed += [question for question in others if question.context in self._answers]
         return [question for question in others if question.context not in self._answers]
 
     def _hear(self, questions: Iterable[_Question]) -> None:
-        """Read the single answers that the store has, of runs that ended early or that are under way."""
+        """Read single answers from the store, of runs that ended early or are in progress."""
         if self.store is None:
             return
         most = max(self.asking.samples, *TIMES)
@@ -310,7 +337,7 @@ class RecordedAgent:
             self._heard.setdefault(question, {})[number] = given
 
     def _mixed(self, first: list[_Job]) -> list[_Job]:
-        """The new questions, with questions that are repeated at random places among them."""
+        """Return the new queries, with repeated ones inserted at random positions."""
         earlier = [job for job in self._due if job.question.context in self._answers]
         again = self._random.sample(earlier, min(len(earlier), -(-len(first) // EVERY)))
         self._due = [job for job in self._due if job not in again]
@@ -335,7 +362,7 @@ class RecordedAgent:
         return _Question(context, key, prompt, digest(asked), calls)
 
     def _unknown(self, questions: Sequence[_Question]) -> list[_Question]:
-        """The questions that the store has no decision of; those that it has are taken over."""
+        """Return the queries without a decision in the store; take over the decisions of the others."""
         if self.store is None:
             return [*questions]
         there = known(self.store, {q.key: (q.prompt, q.calls) for q in questions})
@@ -343,7 +370,7 @@ class RecordedAgent:
         return [question for question in questions if question.key not in there]
 
     def _put(self, jobs: Sequence[_Job]) -> None:
-        """Ask questions in this order. Each answer is stored before it is used."""
+        """Send queries in this order; each answer is stored before it is used."""
         answered = 0
 
         def report() -> None:
@@ -366,8 +393,7 @@ class RecordedAgent:
         self._done += answered
 
     def _conclude(self, question: _Question) -> None:
-        """Make a decision of the answers to a question, where there are enough; record it where there are
-        all."""
+        """Make a decision from the answers to a query if there are enough; record it if there are all."""
         heard = self._heard.get(question.key, {})
         if len(heard.keys() & range(self.asking.samples)) < self.asking.samples and len(question.calls) > 1:
             return
@@ -388,8 +414,11 @@ class RecordedAgent:
             self._provisional.add(question.key)
 
     def _times(self, question: _Question) -> int:
-        """How often to ask a question: as often as there are samples. With one sample and ``probe``, some
-        questions are asked more often (`TIMES`, `EVERY`), to see whether the agent gives the same answer."""
+        """Return the number of repetitions of a query: the number of samples.
+
+        With one sample and ``probe``, some queries are repeated (`TIMES`, `EVERY`), to check that the agent
+        gives the same answer.
+        """
         if len(question.calls) == 1:
             return 1
         if self.asking.samples > 1 or not self.asking.probe:
@@ -400,7 +429,7 @@ class RecordedAgent:
         return 2 if self._choices % EVERY == 0 else 1
 
     async def _answered(self, context: DecisionContext, sample: int) -> Given:
-        """The answer, after as many tries as there are, within the deadline."""
+        """Return the answer, after at most the allowed number of tries, within the deadline."""
         limit: AbstractAsyncContextManager[Any] = nullcontext()
         if self.asking.deadline is not None:
             limit = asyncio.timeout(self.asking.deadline)
@@ -426,7 +455,7 @@ class RecordedAgent:
         raise AssertionError("the last try returns or raises")
 
     def _too_late(self, clock: asyncio.Timeout | None, pause: float) -> bool:
-        """Whether the deadline comes before the end of a pause."""
+        """Return True if the deadline comes before the end of a pause."""
         if clock is None or (when := clock.when()) is None:
             return False
         return asyncio.get_running_loop().time() + pause >= when
@@ -446,13 +475,15 @@ class RecordedAgent:
 
 
 def _heard_key(question: str, number: int) -> str:
-    """The key under which the store has one of several answers to a question."""
+    """Return the store's key of one of several answers to a query."""
     return digest({"heard": question, "number": number})
 
 
 def _storable(note: str) -> str:
-    """The text without what is no character (halves of one that JSON may hold, and no encoding does), cut
-    after `NOTE` characters."""
+    """Return the text with invalid characters escaped, cut after `NOTE` characters.
+
+    JSON may have unpaired surrogates, which no encoding has.
+    """
     left = len(note) - NOTE
     kept = note if left <= 0 else f"{note[:NOTE]}\n[cut: {left} more characters]"
     return kept.encode("utf-8", "backslashreplace").decode()

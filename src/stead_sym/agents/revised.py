@@ -1,4 +1,4 @@
-"""An agent with some of its answers replaced: what would follow if it decided otherwise there."""
+"""An agent with some answers replaced, for the consequences of other decisions."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from stead_sym.deployment.tool import Call
 
 @dataclass(frozen=True, slots=True)
 class RevisedAgent:
-    """``agent`` but for the canonical contexts of ``instead``, in which it selects the calls there."""
+    """``agent`` with the calls of ``instead`` in its canonical contexts."""
 
     agent: Agent
     instead: Mapping[DecisionContext, frozenset[Call]]
 
     @property
     def name(self) -> str:
+        """The name of the agent, marked as revised."""
         return f"{self.agent.name}, revised"
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
-        """The calls of ``instead`` for a context that it has, and the answer of the agent for any other."""
+        """Return the calls of ``instead`` for its contexts, and the agent's answer for any other."""
         asked = [context for context in contexts if context not in self.instead]
         answers = dict(zip(asked, self.agent.select(asked), strict=True)) if asked else {}
         return [self.instead.get(context) or answers[context] for context in contexts]
 
     def answer(self, context: DecisionContext) -> Answer | None:
-        """The record of a decision that is the agent's own."""
+        """Return the record of a decision that is the agent's own."""
         return None if context in self.instead else recorded_answer(self.agent, context)
 
 
 def revised(
     wrapper: CanonicalWrapper, instead: Mapping[DecisionContext, frozenset[Call]]
 ) -> CanonicalWrapper:
-    """The wrapper around its agent with other answers to some canonical contexts."""
+    """Return the wrapper around its agent with other answers in some canonical contexts."""
     if not instead:
         return wrapper.again()
     return CanonicalWrapper(

@@ -1,7 +1,7 @@
-"""Who decides: from what a user names as the agents of a deployment to their canonical wrappers.
+"""Convert a user's specification of the agents of a deployment to their canonical wrappers.
 
 One decision: the result has every agent of the deployment by its name, a single one under the empty name, and
-None stands for an agent that selects everything it is offered.
+None for an agent that selects everything it is offered.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
 
 
 def known_values(wrappers: Wrappers) -> frozenset[Value]:
-    """What some wrapped agent tells from other values, besides the values of rigid sorts."""
+    """Return the values that some wrapped agent knows by name, besides those of rigid sorts."""
     return frozenset(value for one in wrappers.values() if one is not None for value in one.known)
 
 
@@ -41,16 +41,16 @@ def wrap_all(
     *,
     canonical_timeout: float = CANONICAL_SECONDS,
 ) -> Wrappers:
-    """The wrapper of each agent of the deployment.
+    """Return the wrapper of each agent of the deployment.
 
-    ``given`` is for the only agent, or a mapping from the names of several; a text, the name of a policy or
-    `any`, may stand for all of them. Raises `DeclarationError` for an agent or a policy that the deployment
-    has not, `InputError` where an agent is given nothing, `TypeError` for what is no agent.
+    ``given`` is for the only agent, or a mapping from the names of several; a string, the name of a policy or
+    `any`, may apply to all of them. Raise `DeclarationError` for an unknown agent or policy, `InputError` if
+    an agent is missing in the mapping, `TypeError` for an object that is no agent.
     """
     roles = deployment.agents
     if isinstance(given, Mapping):
         for name in given:
-            deployment.agent(name)  # raises where there is none
+            deployment.agent(name)  # raises if it is unknown
         for role in roles:
             if role.name not in given:
                 raise InputError(
@@ -77,10 +77,13 @@ def wrap(
     *,
     canonical_timeout: float = CANONICAL_SECONDS,
 ) -> CanonicalWrapper | None:
-    """The canonical wrapper around one agent, in its role, by default that of the first agent; None for the
-    one that selects everything offered. ``canonical_timeout`` is for a wrapper that is made here.
+    """Return the canonical wrapper around one agent, in its role, by default that of the first agent.
 
-    Raises `DeclarationError` for a policy that the deployment has not, `TypeError` for what is no agent.
+    None for the agent that selects everything offered. ``canonical_timeout`` is for a wrapper that is created
+    here.
+
+    Raise `DeclarationError` for an unknown policy, `TypeError` for an object that is no agent, `InputError`
+    for a wrapper over another schema.
     """
     role = role or deployment.agents[0]
     base: Agent
@@ -129,7 +132,7 @@ def wrap(
 
 
 def deciding(deployment: Deployment, given: AgentLike | Mapping[str, AgentLike]) -> Mapping[str, str]:
-    """Who decides for each agent: the name of a policy, `any`, or nothing for any other."""
+    """Return the policy of each agent: its name, `any`, or "" for any other agent."""
     each = given if isinstance(given, Mapping) else {role.name: given for role in deployment.agents}
     return {role.name: _deciding(each.get(role.name)) for role in deployment.agents}
 
@@ -149,28 +152,27 @@ def _deciding(agent: AgentLike | None) -> str:
 
 
 def named(deciding: Mapping[str, str]) -> str:
-    """Who decides for each agent, in words: `careful`, or with several agents `triage=careful, pay=any`."""
+    """Return the policies in words: `careful`, or with several agents `triage=careful, pay=any`."""
     return ", ".join(f"{name}={who}" if name else who for name, who in deciding.items())
 
 
 def named_wrappers(wrappers: Wrappers, anybody: str = ANY) -> str:
-    """`named` of wrapped agents, where ``anybody`` stands for one that selects everything offered."""
+    """Return `named` of wrapped agents, with ``anybody`` for one that selects everything offered."""
     return named({name: anybody if made is None else made.agent.name for name, made in wrappers.items()})
 
 
 def by_agent(deployment: Deployment, words: Iterable[str]) -> Mapping[str, str]:
-    """`triage=careful pay=any` as a mapping from agents' names, for those that a word is for
-    (`told_apart`)."""
+    """Return `triage=careful pay=any` as a mapping from agents' names; see `told_apart`."""
     named, others = told_apart(deployment, words)
     everybody = {} if others is None else {role.name: others for role in deployment.agents}
     return {**everybody, **named}
 
 
 def told_apart(deployment: Deployment, words: Iterable[str]) -> tuple[Mapping[str, str], str | None]:
-    """The words that name an agent, `AGENT=…`, by its name, and the one that is for every other agent. Where
-    there is one agent, a word is for it, whatever it holds.
+    """Return the values of words `AGENT=…` by agent, and the word for all other agents.
 
-    Raises `InputError` for two words for one agent, `DeclarationError` for an agent that is not there.
+    If there is one agent, a word applies to it, whatever its form. Raise `InputError` for two words for one
+    agent, `DeclarationError` for an unknown agent.
     """
     names = [role.name for role in deployment.agents]
     found: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""White-box agents: the `policy` items of a deployment file, read as base agents.
+"""White-box agents: the `policy` items of a deployment as base agents.
 
 The decision: a rule agent is an agent like any other. It sees the decision context only, so `when` is
-evaluated on the view, and its quantifiers range over the values that the context shows.
+evaluated on the view, and its quantifiers range over the values in the context.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from stead_sym.relational.schema import Value, tells_history
 
 @dataclass(frozen=True, slots=True)
 class RulesUsed:
-    """The rules of a policy, by number from 0, that match a call somewhere, and those of which some are the
-    first to."""
+    """The rules of a policy, by number from 0, that match a call somewhere, and the deciding ones.
+
+    A rule decides if it is the first to match in some context.
+    """
 
     matching: frozenset[int]
     deciding: frozenset[int]
@@ -33,29 +35,33 @@ class RulesUsed:
 class RuleAgent:
     """The agent of a `policy`: the first rule that matches some offered call selects all its matches.
 
-    Rule `call w(t) when f` matches w(u) if t takes the value u under some assignment σ, and
-    (view, σ) ⊨ f. ``policy`` is expanded, as those of a `Deployment` are (`TypeError` otherwise); ``tools``
-    give the sorts of the calls' arguments.
+    Rule `call w(t) when f` matches w(u) if t has the value u under some assignment σ, and (view, σ) ⊨ f.
+    ``policy`` is expanded, as those of a `Deployment` are (`TypeError` otherwise); ``tools`` give the sorts
+    of the calls' arguments.
 
     A rule agent is C-equivariant for the C of its ``constants``: wrapped with these as ``known``, its
-    selections do not change (Theorem "Enforcement and preservation"). Without, it never meets those
-    that are not rigid, for the wrapper renames them.
+    selections do not change (Theorem "Enforcement and preservation"). Otherwise it never sees those that are
+    not rigid, since the wrapper renames them.
     """
 
     policy: Policy
     tools: tuple[Tool, ...]
 
     def __post_init__(self) -> None:
-        _ = self.constants  # looks at every formula and refuses one that is not expanded
+        """Check that every formula is expanded."""
+        _ = self.constants  # checks every formula, and raises for one that is not expanded
 
     @classmethod
     def of(cls, deployment: Deployment, policy: str, role: AgentRole | None = None) -> RuleAgent:
-        """The agent of the policy of that name, in the given role, by default that of the only agent;
-        `DeclarationError` if there is no such policy."""
+        """Return the agent of the named policy, in the given role, by default that of the only agent.
+
+        Raise `DeclarationError` if there is no such policy.
+        """
         return cls(deployment.policy(policy, role), deployment.tools)
 
     @property
     def name(self) -> str:
+        """The name of the policy."""
         return self.policy.name
 
     @cached_property
@@ -71,11 +77,11 @@ class RuleAgent:
 
     @property
     def tells_of_steps(self) -> bool:
-        """Whether the rules speak of the past, whatever keeps it."""
+        """True if the rules depend on the past, recorded or not."""
         return bool(self.told) or any(tells_of_steps(rule.when) for rule in self.policy.rules)
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        """The matches of the first matching rule; `AgentError` where no rule matches."""
+        """Return the matches of the first matching rule; raise `AgentError` if no rule matches."""
         return [self._select(context) for context in contexts]
 
     def _select(self, context: DecisionContext) -> frozenset[Call]:
@@ -89,7 +95,7 @@ class RuleAgent:
         )
 
     def matches(self, rule: Rule, context: DecisionContext) -> frozenset[Call]:
-        """The offered calls that a rule of the policy matches."""
+        """Return the offered calls that a rule of the policy matches."""
         active = self._shown(context)
         return frozenset(
             call
@@ -99,7 +105,7 @@ class RuleAgent:
         )
 
     def used(self, contexts: Iterable[DecisionContext]) -> RulesUsed:
-        """Which of the rules match and decide in some of these contexts."""
+        """Return the rules that match, and those that decide, in some of these contexts."""
         matching: set[int] = set()
         deciding: set[int] = set()
         for context in contexts:
@@ -113,7 +119,7 @@ class RuleAgent:
         return {tool.name: tuple(param.sort for param in tool.params) for tool in self.tools}
 
     def _shown(self, context: DecisionContext) -> Mapping[str, Set[Value]]:
-        """The values that the context shows, per sort: those of the view and of the offered calls."""
+        """Return the values in the context, per sort: those of the view and of the offered calls."""
         active = {sort: set(values) for sort, values in context.view.active_domain.items()}
         for call in context.calls:
             for sort, value in zip(self._signatures[call.tool], call.args, strict=True):
@@ -122,7 +128,10 @@ class RuleAgent:
 
 
 def match_rule(rule: Rule, call: Call) -> dict[str, Value] | None:
-    """The values of the rule's variables under which its pattern is ``call``; None if there are none."""
+    """Return the values of the rule's variables under which its pattern is ``call``.
+
+    Return None if there are none.
+    """
     if rule.tool != call.tool or len(rule.args) != len(call.args):
         return None
     sigma: dict[str, Value] = {}

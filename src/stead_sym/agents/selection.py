@@ -1,4 +1,4 @@
-"""Π(D, A) of a deployment: what its agents may do in a state, and what happens without them."""
+"""Π(D, A) of a deployment: the possible calls of its agents in a state, and the events."""
 
 from __future__ import annotations
 
@@ -14,21 +14,30 @@ from stead_sym.relational.schema import Value
 
 
 class Wrapper(Protocol):
-    """The policy Π of one agent as an engine needs it: from what is shown and offered, the calls it may
-    select.
+    """The policy Π of one agent, for engines: from the view and the offer to the selected calls.
 
-    ``contexts`` counts the canonical decision contexts met so far. ``told`` are the relations by which the
-    agent is told of the past, ``known`` the values that it has by name.
+    ``contexts`` is the number of canonical decision contexts so far. ``told`` are the relations of the past
+    in the agent's view, ``known`` the values that it knows by name.
     """
 
     @property
-    def contexts(self) -> int: ...
-    @property
-    def told(self) -> Collection[str]: ...
-    @property
-    def known(self) -> Collection[Value]: ...
+    def contexts(self) -> int:
+        """The number of canonical decision contexts so far."""
+        ...
 
-    def calls(self, view: Instance, offered: frozenset[Call]) -> frozenset[Call]: ...
+    @property
+    def told(self) -> Collection[str]:
+        """The relations of the past in the agent's view."""
+        ...
+
+    @property
+    def known(self) -> Collection[Value]:
+        """The values that the agent knows by name."""
+        ...
+
+    def calls(self, view: Instance, offered: frozenset[Call]) -> frozenset[Call]:
+        """Return the selected calls."""
+        ...
 
 
 def selections(
@@ -37,12 +46,12 @@ def selections(
     state: Instance,
     calls: frozenset[Call] | None = None,
 ) -> Mapping[Call, tuple[str, ...]]:
-    """Π(D, A): the calls that may be made in D, each with all agents that may select it, and the enabled
-    events, each with none.
+    """Return Π(D, A): the possible calls in D with their agents, and the enabled events with none.
 
-    Π(D, A) is the union of what each agent selects among the calls of its tools, if it is offered any, and
-    of all enabled events. ``wrappers`` has the policy of every agent, None for one that selects everything
-    it is offered. ``calls`` are the `possible` ones in D, for a caller that knows them.
+    Each call comes with all agents that may select it. Π(D, A) is the union of each agent's selection among
+    the calls of its tools, if it is offered any, and of all enabled events. ``wrappers`` has the policy of
+    every agent, None for one that selects everything it is offered. ``calls`` are the `possible` ones in D,
+    if the caller has computed them.
     """
     calls = possible(deployment, state) if calls is None else calls
     actors: dict[Call, tuple[str, ...]] = {}
@@ -63,7 +72,7 @@ def presented(
     agent: AgentRole,
     offered: frozenset[Call],
 ) -> Instance:
-    """What a wrapped agent is shown in a state, and is told of the past."""
+    """Return the view of a wrapped agent in a state, including its part of the past."""
     told, known = ((), ()) if wrapper is None else (wrapper.told, wrapper.known)
     return shown(deployment, state, agent, offered, told, known)
 
@@ -73,6 +82,6 @@ def selection(
     wrappers: Mapping[str, Wrapper | None],
     state: Instance,
 ) -> Mapping[Call, str | None]:
-    """`selections` with the first of the agents that may select a call, and None for an event."""
+    """Return `selections` with the first agent that may select a call, and None for an event."""
     found = selections(deployment, wrappers, state)
     return {call: actors[0] if actors else None for call, actors in found.items()}

@@ -1,17 +1,17 @@
 """The canonical wrapper Π^can: any base agent made equivariant (section "Equivariance by Construction").
 
-The decision: the *pair* (view, offered calls) is canonicalised, the calls being facts of relations
-of their own, and the base agent is asked once per canonical pair. With σ one witness and R̂ the base
-agent's answer to the canonical pair, Eq. (wrapper) is
+The decision: the *pair* (view, offered calls) is canonicalized, with the calls as facts of additional
+relations, and the base agent is queried once per canonical pair. With σ one witness and R̂ the base agent's
+answer to the canonical pair, Eq. (wrapper) is
 
     Π^can(D, A) = ⋃ { ρ⁻¹(R̂) : ρ ∈ Lab_B(D, A) } = { α(a) : a ∈ σ⁻¹(R̂), α ∈ Aut_B(D, A) },
 
-since ρ⁻¹ = α ∘ σ⁻¹ for some automorphism α. So the union is computed as an orbit under generators. Where
-Offer is equivariant and the view is the whole state, Aut_B(D, A) = Aut_B(D), as in the paper.
+since ρ⁻¹ = α ∘ σ⁻¹ for some automorphism α. So the union is computed as an orbit under generators. If Offer
+is equivariant and the view is the whole state, Aut_B(D, A) = Aut_B(D), as in the paper.
 
-Verification and production use the same class: give it live instances and the calls offered there. Threads
-may share one. No lock is held while the base agent answers, and a context that it is answering for one thread
-is not put to it by another, which waits for that answer.
+Verification and production use the same class: in production it gets live instances and the calls offered
+there. It is thread-safe. No lock is held during a query to the base agent, and a context that is pending for
+one thread is awaited by the others.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class _Known:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What the wrapper decides in a concrete decision context (D, A).
+    """The wrapper's decision in a concrete decision context (D, A).
 
-    ``canonical`` is σ(D, A) and ``names`` is σ⁻¹, from canonical names, where no two sorts share one, to the
-    identifiers of (D, A), which may be spelled alike; ``selected`` is the base agent's answer R̂ to it;
-    ``calls`` is Π^can(D, A). ``action_rigid``: every automorphism of (D, A) fixes every call of A
-    (Definition "Action-rigidity"), so that a base agent that selects one call yields one call.
+    ``canonical`` is σ(D, A) and ``names`` is σ⁻¹, from canonical names, which are distinct across sorts, to
+    the identifiers of (D, A), which may be spelled alike; ``selected`` is the base agent's answer R̂ to it;
+    ``calls`` is Π^can(D, A). ``action_rigid``: every automorphism of (D, A) fixes every call of A (Definition
+    "Action-rigidity"), so that a base agent that selects one call yields one call.
     """
 
     canonical: DecisionContext
@@ -63,22 +63,24 @@ class Decision:
 
     @cached_property
     def names(self) -> Mapping[Value, Value]:
+        """The renaming σ⁻¹, from canonical names to the context's identifiers."""
         return dict(zip(self._known.canonical.names, self._placement.names(), strict=True))
 
     @cached_property
     def calls(self) -> frozenset[Call]:
+        """The calls Π^can(D, A)."""
         return self._joint.calls(self._placement, self._known.orbit)
 
 
 class CanonicalWrapper:
     """Π^can over a base agent, relative to B: the values whose identity may matter to the agent.
 
-    B = ``rigid`` holds the rigid values of ``schema`` and ``known``, further constants that the agent
-    knows by name, with their sorts: for a `RuleAgent`, those that its policy mentions. A verdict needs B ⊆ C.
-    An identifier of another sort that is spelled like one of B is renamed like any other. ``tools``
-    are the tools that may be offered. ``canonical_timeout`` is how many seconds nauty may take for a set of
-    values that facts connect. Answers are kept: a wrapper asks its base agent once per
-    canonical context for as long as it lives.
+    B = ``rigid`` has the rigid values of ``schema`` and ``known``, further constants that the agent knows by
+    name, with their sorts: for a `RuleAgent`, those that its policy mentions. A verdict needs B ⊆ C. An
+    identifier of another sort that is spelled like one of B is renamed like any other. ``tools`` are the
+    tools that may be offered. ``canonical_timeout`` is the time limit in seconds for nauty on one connected
+    component. Answers are cached: a wrapper queries its base agent once per canonical context in its
+    lifetime.
     """
 
     def __init__(
@@ -110,63 +112,67 @@ class CanonicalWrapper:
         self._asked = _Asked()
 
     def again(self) -> CanonicalWrapper:
-        """The same wrapper with the same memory, counting from nothing: for one more run."""
+        """Return the wrapper with the same cache and new counts, for another run."""
         other = copy(self)
         other._met, other._asked = {}, _Asked()
         return other
 
     def from_memory(self) -> CanonicalWrapper:
-        """The same wrapper with the same memory, whose base agent is asked nothing: a context that it was not
-        asked about raises `NotAsked`."""
+        """Return the same wrapper with the same memory, whose base agent is never queried.
+
+        A context that is not in the memory raises `NotAsked`.
+        """
         other = self.again()
         other.agent = _Silent(self.agent.name)
         return other
 
     @property
     def told(self) -> frozenset[str]:
-        """The relations by which its agent is told of the past."""
+        """The relations of the past in its agent's view."""
         return frozenset(relation.name for relation in self.schema.relations if relation.tells_history)
 
     @property
     def contexts(self) -> int:
-        """The number of distinct canonical contexts met so far."""
+        """The number of distinct canonical contexts so far."""
         return len(self._met)
 
     @property
     def met_action_rigid(self) -> bool:
-        """Whether every context met so far is action-rigid (Definition "Action-rigidity")."""
+        """True if every context so far is action-rigid (Definition "Action-rigidity")."""
         return all(known.action_rigid for known in self._met.values())
 
     @property
     def is_among_alike(self) -> bool:
-        """Whether several calls alike may happen in some context that was met, be it that the agent selects
-        all of them or that the wrapper adds the rest of their orbit. What runs in the end takes one of
-        them."""
+        """True if several symmetric calls may happen in some context so far.
+
+        Either the agent selects all of them or the wrapper adds the rest of their orbit. In production one of
+        them is made.
+        """
         return any(len(orbit) > 1 for decision in self.decisions for orbit in self.orbits(*decision))
 
     @property
     def queries(self) -> int:
-        """The number of answers that the base agent gave; those of its store, if it has one, do not count."""
+        """The number of answers of the base agent, without those of its store, if it has one."""
         with self._lock:
             return self._asked.queries
 
     @property
     def decisions(self) -> tuple[tuple[DecisionContext, frozenset[Call]], ...]:
-        """The canonical contexts with the base agent's answers, in the order they were met."""
+        """The canonical contexts with the base agent's answers, in the order of their first occurrences."""
         with self._lock:
             return tuple((known.canonical.context, known.selected) for known in self._met.values())
 
     def calls(self, view: Instance, offered: Collection[Call]) -> frozenset[Call]:
-        """Π^can(D, A) for one context: the calls that the deployment may make there."""
+        """Return Π^can(D, A) for one context: the calls that the deployment may make there."""
         return self.decide([DecisionContext(view, frozenset(offered))])[0].calls
 
     def decide(self, contexts: Sequence[DecisionContext]) -> list[Decision]:
-        """Π^can at each context; what is new is put to the base agent in one `Agent.select`.
+        """Return Π^can at each context; new ones are passed to the base agent in one `Agent.select`.
 
-        Raises `AgentError` for an answer that is empty or not offered, `DeclarationError` for a
-        context that does not fit the schema or the tools, `InputError` for one that offers nothing, and
-        `CanonicalLimit` for one whose canonical form is not found in time.
-        Whatever the base agent raises passes through; then nothing of the batch is kept.
+        Raise `AgentError` for an answer that is empty or not offered, `DeclarationError` for a context that
+        does not fit the schema or the tools, `InputError` for one that offers nothing, and `CanonicalLimit`
+        for one whose canonical form is not found in time. Exceptions of the base agent are propagated; then
+        nothing of the batch is kept.
         """
         placed = [self._joint.placement(context) for context in contexts]
         keys: dict[LayoutKey, Placement] = {}
@@ -187,12 +193,15 @@ class CanonicalWrapper:
         ]
 
     def orbit(self, context: DecisionContext, calls: Collection[Call]) -> frozenset[Call]:
-        """{ α(a) : a in ``calls``, α ∈ Aut_B(D, A) }: the calls that the deployment may make in a canonical
-        context in which its base agent selects these. Nothing is asked."""
+        """Return { α(a) : a in ``calls``, α ∈ Aut_B(D, A) }, without a query.
+
+        These are the calls that the deployment may make in a canonical context in which its base agent
+        selects ``calls``.
+        """
         return self._joint.calls(*self._joint.placed_orbit(context, calls))
 
     def orbits(self, context: DecisionContext, calls: Collection[Call]) -> tuple[frozenset[Call], ...]:
-        """The parts of `orbit`: calls of one part are alike, as some automorphism takes one to the other."""
+        """Return the disjoint orbits within `orbit`; calls of one orbit are symmetric."""
         generators = self.automorphisms(context)
         left, found = set(calls), list[frozenset[Call]]()
         while left:
@@ -205,13 +214,17 @@ class CanonicalWrapper:
         return tuple(found)
 
     def automorphisms(self, context: DecisionContext) -> tuple[Mapping[Value, Value], ...]:
-        """Generators of Aut_B(D, A), each given by the values that it moves; no two values of the context are
-        spelled alike. Nothing is asked."""
+        """Return generators of Aut_B(D, A), each given by the values that it moves, without a query.
+
+        No two values of the context may be spelled alike.
+        """
         return self._joint.automorphisms(context)
 
     def _settle(self, placed: Mapping[LayoutKey, Placement]) -> None:
-        """Have an answer to every context. What another thread asks already is waited for; where that fails
-        this thread asks in its turn."""
+        """Ensure an answer to every context.
+
+        Queries that are pending in another thread are awaited; if these fail, this thread sends them again.
+        """
         while True:
             event = Event()
             with self._lock:
@@ -265,8 +278,10 @@ class CanonicalWrapper:
 
 
 class NotAsked(Exception):
-    """A base agent that is not to be asked was not asked about a context before. Who wants its memory alone
-    catches this; no user sees it."""
+    """An error: a silent base agent has no cached answer for a context.
+
+    Callers that only want the cache catch it; it is not visible to users.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,25 +291,31 @@ class _Silent:
     name: str
 
     def select(self, contexts: Sequence[DecisionContext]) -> Sequence[Collection[Call]]:
+        """Raise `NotAsked`."""
         raise NotAsked(f"{self.name} was not asked about {contexts[0]}")
 
 
 @dataclass(slots=True)
 class _Asked:
-    """How many answers the base agent gave. One that counts them itself is asked for the difference, from the
-    first question of several threads at once to the last answer."""
+    """A count of the base agent's answers.
+
+    For an agent that counts them itself it is the difference, from the first query of several concurrent
+    threads to the last answer.
+    """
 
     queries: int = 0
     _open: int = 0
     _before: int = 0
 
     def begin(self, agent: Agent) -> None:
+        """Note the start of a query."""
         if isinstance(agent, Counting):
             if not self._open:
                 self._before = agent.queries
             self._open += 1
 
     def end(self, agent: Agent, answered: int) -> None:
+        """Note the end of a query with this number of answers."""
         if not isinstance(agent, Counting):
             self.queries += answered
             return
@@ -305,14 +326,15 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class WrappedAgent:
-    """A wrapper as an agent: it selects Π^can(D, A). Useful where an agent is asked for, as in an audit."""
+    """A wrapper as an agent: it selects Π^can(D, A), for instance in an audit."""
 
     wrapper: CanonicalWrapper
 
     @property
     def name(self) -> str:
+        """The name of the agent, marked as wrapped."""
         return f"{self.wrapper.agent.name}, wrapped"
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        """`CanonicalWrapper.decide`, calls only."""
+        """Return the calls of `CanonicalWrapper.decide`."""
         return [decision.calls for decision in self.wrapper.decide(contexts)]

@@ -1,8 +1,8 @@
-"""Certificates: data by which verdicts can be checked without computing a fixpoint, and the checker.
+"""Certificates: data by which verdicts are checked without a fixpoint computation, and their checker.
 
-`certificate.write` takes the sets that the symbolic engine has found. `certificate.checker` is a model of its
-own. Of that engine it uses only the file that imports `dd`; `docs/certificates.md` lists what else both
-share.
+`certificate.write` writes the sets that the symbolic engine computed. `certificate.checker` builds a model of
+its own. From that engine it uses only the module that imports `dd`; `docs/certificates.md` lists what else
+both share.
 """
 
 import lazy_loader

@@ -1,12 +1,13 @@
-"""The solver's diagrams in the form of certificates: a variable per fact, and per value of a held variable.
+"""Convert diagrams of the engine to those of certificates: one variable per fact, one per held value.
 
-A field of the solver is log-coded: code i says that its i-th fact holds, code 0 that none does. Here
+A field of the engine is log-coded: code i means that its i-th fact holds, code 0 that none does. Here
 
     "the field has code i"   becomes   the i-th fact holds,   "code 0"   becomes   none of them holds,
 
-the first of several facts deciding. That the facts of a field exclude each other is said in R only: all
-other sets are read within R. One decision: this is a walk over nodes that makes nodes, without a manager;
-the bits of a field stand together in the order of the solver, and so do its facts here.
+where the first of several facts decides. That the facts of a field exclude each other is stated in R only:
+all other sets are read within R. One decision: the conversion is a recursion over nodes that creates
+nodes, without a manager; the bits of a field are adjacent in the order of the engine, and so are its facts
+here.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Sets:
         self._numbers: dict[int, int] = {}
 
     def number(self, function: Bdd) -> int:
-        """The number of a set that is read within R."""
+        """Return the number of a set that is read within R, and add it if it is new."""
         number = self._numbers.get(int(function))
         if number is None:
             number = self._numbers[int(function)] = len(self.functions)
@@ -37,17 +38,19 @@ class Sets:
 
 
 class Converter:
-    """The diagrams of one certificate, as they are made from those of an encoding, once that has all its
-    variables."""
+    """Converts the diagrams of one certificate from an encoding that has all its variables."""
 
     def __init__(self, encoding: Encoding, within: frozenset[str]) -> None:
-        """``within``: the values of U_f; facts over others hold in no state."""
+        """Set up the new variables.
+
+        ``within`` are the values of U_f; facts over other values hold in no state.
+        """
         self.encoding = encoding
         self.manager = encoding.manager
         self.table = Table()
         self._field_at: dict[int, Field] = {}
         self._level: dict[str, int] = {}  # of the new variables
-        self._held_at: dict[int, int] = {}  # from the level of a held bit to that of the new variable
+        self._held_at: dict[int, int] = {}  # from the level of a held bit to the new level
         self._facts: dict[Field, list[tuple[int, int]]] = {}  # the new levels and the codes, last first
         self.order = self._arranged(within)
         self._known: dict[int, tuple[Bdd, int]] = {}
@@ -59,7 +62,7 @@ class Converter:
         return self._listed
 
     def _arranged(self, within: frozenset[str]) -> tuple[str, ...]:
-        """The new variables in the order of the solver's bits."""
+        """Return the new variables in the order of the engine's bits."""
         level = self.manager.level
         of_bit: dict[str, Field] = {field.bits[0]: field for field in self.encoding.fields}
         held = self._held_names(within)
@@ -87,7 +90,7 @@ class Converter:
         return tuple(order)
 
     def _held_names(self, within: frozenset[str]) -> Mapping[str, str]:
-        """The new names of the bits of held variables."""
+        """Return the new name of each bit of the held variables."""
         names: dict[str, str] = {}
         vectors: dict[str, tuple[Vector, int]] = {}
         for vector, index in self.encoding.of_role(HELD):
@@ -104,8 +107,10 @@ class Converter:
     # sets
 
     def diagrams(self, sets: Sets, *states: Bdd) -> Diagrams:
-        """The sets in their order, and at last some sets of states, cut down to those in which no two facts
-        of a field hold."""
+        """Return the diagrams of the sets in their order, followed by those of some sets of states.
+
+        The latter are restricted to the states in which no two facts of a field hold.
+        """
         with deep(4 * self.manager.variables + 1000):
             roots = [*map(self._node, sets.functions), *(self._exactly(one, 0) for one in states)]
         used = sorted({level for level, _, _ in self.table.nodes})
@@ -160,8 +165,10 @@ class Converter:
         return result
 
     def _by_code(self, function: Bdd, field: Field) -> list[Bdd]:
-        """The cofactor of a function for each code of a field; no variable of the function stands above the
-        bits of the field."""
+        """Return the cofactor of a function for each code of a field.
+
+        No variable of the function is above the bits of the field.
+        """
         level = [function]
         for bit in field.bits:
             at = self.manager.level(bit)

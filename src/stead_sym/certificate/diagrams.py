@@ -1,5 +1,4 @@
-"""Diagrams on disk, in the JSON format of `dd`: `dd`'s own loaders read the files, and this module reads
-`dd`'s.
+"""Diagrams on disk, in the JSON format of `dd`: its loaders read the files, and this module reads its files.
 
     {
     "level_of_var": {"NAME": LEVEL, …},
@@ -9,9 +8,9 @@
     }
 
 A REF, LOW or HIGH is "F", "T", or the number of a node, negative for its negation; ID is that number as a
-text. A node stands below those that it refers to, and a HIGH that is written is no negation. One decision:
-files are read here and not by a library in C, since they may hold anything, and a node is built as `if VAR
-then HIGH else LOW`, so that whatever they hold is a Boolean function.
+string. A node comes after the nodes that it refers to, and a HIGH that is written is never a negation. One
+decision: the files are read here and not by a C library, because they may contain anything, and a node is
+built as `if VAR then HIGH else LOW`, so that every file that is accepted describes Boolean functions.
 """
 
 from __future__ import annotations
@@ -26,20 +25,22 @@ from stead_sym.errors import InputError
 
 TRUE, FALSE = 1, -1
 MOST = 20_000_000
-"""The most nodes that a file may have."""
+"""The maximum number of nodes of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagrams:
-    """Some functions over the variables of ``order``. Nodes are numbered from 2; 1 is true, and a negative
-    number is a negation."""
+    """Boolean functions over the variables of ``order``.
+
+    Nodes are numbered from 2; 1 is true, and a negative number is a negation.
+    """
 
     order: tuple[str, ...]
     nodes: Sequence[tuple[int, int, int]]
     roots: tuple[int, ...]
 
     def build(self, manager: Manager) -> list[Bdd]:
-        """The functions of the roots, in a manager that has the variables."""
+        """Return the functions of the roots in a manager that has the variables."""
         variables = [manager.var(name) for name in self.order]
         functions = [manager.false, manager.true]  # by number; there is no 0
 
@@ -52,15 +53,17 @@ class Diagrams:
 
 
 class Table:
-    """Nodes of diagrams that are written bottom-up, each node once. The high branch of a node is never a
-    negation, as in `dd`."""
+    """Nodes of diagrams that are created bottom-up, each node once.
+
+    The high branch of a node is never a negation, as in `dd`.
+    """
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, int, int]] = []
         self._known: dict[tuple[int, int, int], int] = {}
 
     def node(self, level: int, low: int, high: int) -> int:
-        """The number of the node `if the variable at the level then high else low`."""
+        """Return the number of the node `if the variable at the level then high else low`."""
         if low == high:
             return low
         if high < 0:
@@ -90,8 +93,10 @@ def write_diagrams(path: Path, diagrams: Diagrams) -> None:
 
 
 def read_diagrams(data: object, source: str, known: Iterable[str]) -> Diagrams:
-    """The diagrams that JSON data say, over variables among the ``known``. Raises `InputError` for anything
-    else."""
+    """Return the diagrams in JSON data, over variables among ``known``.
+
+    Raise `InputError` for anything else.
+    """
 
     def wrong(what: str) -> InputError:
         return InputError(f"{source}: {what}; the file is damaged, write the certificate again")
@@ -137,7 +142,7 @@ def read_diagrams(data: object, source: str, known: Iterable[str]) -> Diagrams:
 
 
 def _order(levels: Mapping[object, object]) -> tuple[str, ...] | None:
-    """The variables by their levels; None where these are not 0, 1, 2, …"""
+    """Return the variables by level, or None if the levels are not 0, 1, 2, …."""
     by_level = {level: name for name, level in levels.items() if type(level) is int}
     if len(by_level) != len(levels) or set(by_level) != set(range(len(levels))):
         return None

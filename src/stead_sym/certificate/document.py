@@ -1,9 +1,9 @@
-"""A certificate as data: what stands in `certificate.json`.
+"""A certificate as data: the contents of `certificate.json`.
 
-Two decisions. Sets are numbers, places in the list of roots of `diagrams.json`; nothing here knows of
-diagrams. The types below are the format of the file: `msgspec` writes them, and reads them with each part
-checked, the alternatives told apart by `kind` and `rule`. The obligations that the parts of a proof stand for
-are in `certificate.checker`.
+Two decisions. Sets are numbers, namely indices into the list of roots of `diagrams.json`; this module
+does not depend on diagrams. The types below define the file format: `msgspec` writes them, and reads them
+with each part validated; `kind` and `rule` distinguish the alternatives. `certificate.checker` defines the
+obligations of each part of a proof.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DIAGRAMS = "diagrams.json"
 
 Number: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Set: TypeAlias = Number
-"""A set of states, or of pairs of a state and an assignment: its place among the roots of the diagrams."""
+"""A set of states, or of pairs of a state and an assignment: its index among the roots of the diagrams."""
 
 
 class Named(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Named(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """A decision context K under names of its own, and what the agent selects in it."""
+    """A decision context K under its own names, and the calls that the agent selects in it."""
 
     shown: tuple[Fact, ...]
     offered: tuple[Call, ...]
@@ -48,11 +48,12 @@ class Entry(Struct, frozen=True):
 
 
 class AgentTable(Struct, frozen=True):
-    """What an agent selects. ``entries`` are None for one that selects everything it is offered, and for a
-    policy that is told of the past: it is checked by its rules.
+    """The decision table of an agent.
 
-    ``policy`` is the name of its policy in the deployment, None for any other agent; ``known`` are the
-    constants besides the rigid ones that it knows by name, with their sorts.
+    ``entries`` is None for an agent that selects everything that is offered, and for a policy that reads the
+    history: such a policy is checked by its rules. ``policy`` is the name of its policy in the deployment,
+    None for any other agent; ``known`` are the constants besides the rigid ones that it knows by name, with
+    their sorts.
     """
 
     name: str
@@ -61,33 +62,38 @@ class AgentTable(Struct, frozen=True):
     entries: tuple[Entry, ...] | None = field(name="contexts")
 
 
-# What bounds a temporal node from one side
+# One-sided bounds of a temporal node
 
 
 class Rings(Struct, frozen=True, tag_field="kind", tag="rings"):
-    """E[f U g] from below: ring i has a successor of each of its members in ring i − 1; ring 0 is g."""
+    """Lower bound of E[f U g]: each member of ring i has a successor in ring i − 1; ring 0 is g."""
 
     rings: tuple[Set, ...]
 
 
 class Closed(Struct, frozen=True, tag_field="kind", tag="closed"):
-    """E[f U g] from above: a set that holds g, and every member of f with a successor in it."""
+    """Upper bound of E[f U g]: a set that contains g and each member of f with a successor in the set."""
 
     closed: Set
 
 
 class Staying(Struct, frozen=True, tag_field="kind", tag="staying"):
-    """EG f from below: a set of members of f each of which has a successor in it, and per fairness
-    constraint the rings of a run through f to a member of the set that fulfils the constraint."""
+    """Lower bound of EG f: a set of members of f, each with a successor in the set.
+
+    For each fairness constraint, ``visits`` has the rings of a run through f to a member of the set that
+    satisfies the constraint.
+    """
 
     closed: Set
     visits: tuple[tuple[Set, ...], ...]
 
 
 class Leave(Struct, frozen=True):
-    """A set that no step leads from into the states that are left; or, for a fairness constraint, no step
-    leads from it into ``closed``, which holds all that can reach the constraint within the states that are
-    left."""
+    """A set from which no step leads into the remaining states.
+
+    With a fairness constraint: no step leads from it into ``closed``, which contains all states that can
+    reach the constraint within the remaining states.
+    """
 
     leaving: Set = field(name="set")
     constraint: Number | None = None
@@ -95,7 +101,7 @@ class Leave(Struct, frozen=True):
 
 
 class Leaving(Struct, frozen=True, tag_field="kind", tag="leaving"):
-    """EG f from above: f without the members of these sets, taken away one after the other."""
+    """Upper bound of EG f: f without the members of these sets, removed one after another."""
 
     steps: tuple[Leave, ...]
 
@@ -105,12 +111,14 @@ Bounds: TypeAlias = Mapping[str, Bound]
 """The bounds of the temporal nodes of a formula, by their addresses (`certificate.checker.bounds`)."""
 
 
-# How the verdict about the whole formula follows
+# Rules that derive the verdict about the whole formula
 
 
 class Initially(Struct, frozen=True, tag_field="rule", tag="initially"):
-    """The D0 are in the lower bound of a formula that is to hold, or not in the upper one of one that is to
-    fail: all of them, or one."""
+    """The D0 are in the lower bound of a formula that holds, or outside the upper bound of one that fails.
+
+    All of them if the claim holds, one of them if it fails.
+    """
 
 
 class Everywhere(Struct, frozen=True, tag_field="rule", tag="everywhere"):
@@ -118,19 +126,19 @@ class Everywhere(Struct, frozen=True, tag_field="rule", tag="everywhere"):
 
 
 class Run(Struct, frozen=True, tag_field="rule", tag="run"):
-    """`EF f` holds at a D0, because these states are a run from it to a state of f."""
+    """`EF f` holds at a D0, because ``states`` is a run from it to a state of f."""
 
     states: tuple[tuple[Fact, ...], ...]
 
 
 class Each(Struct, frozen=True, tag_field="rule", tag="each"):
-    """A conjunction holds, since all of its parts do."""
+    """A conjunction holds, because all of its parts hold."""
 
     parts: tuple[Proof, ...]
 
 
 class One(Struct, frozen=True, tag_field="rule", tag="one"):
-    """A conjunction fails, since this part of it does."""
+    """A conjunction fails, because the given part fails."""
 
     part: Number
     proof: Proof
@@ -141,7 +149,7 @@ Word: TypeAlias = Literal["holds", "fails"]
 
 
 class Claim(Struct, frozen=True):
-    """A verdict with its proof. ``formula`` is the text of the specification."""
+    """A verdict with its proof; ``formula`` is the text of the specification."""
 
     spec: str = field(name="name")
     formula: str
@@ -159,16 +167,19 @@ class Source(Struct, frozen=True):
 
     @classmethod
     def of(cls, name: str, text: str) -> Source:
+        """Return the source with the digest of its text."""
         return cls(name, text, digest(text))
 
 
 class Certificate(Struct, frozen=True, kw_only=True):
-    """A certificate. ``domain`` has the values of every sort, those of C first; ``facts`` are those that may
-    come and go, ``static`` those that hold in every state; ``order`` is a hint where their variables, and
-    those for values, may stand: texts of facts, and `sort=value`. ``reached`` is R, and
-    ``within`` a larger set with a small diagram, in which formulas are read. ``fair`` bounds the states
-    from which a fair run starts. ``asked`` are sentences for which the states keep something of the last step
-    and of the past, as they do for the claims."""
+    """A certificate of verdicts of one verification.
+
+    ``domain`` has the values of every sort, those of C first; ``facts`` are those that may change, ``static``
+    those that hold in every state. ``order`` is a hint for the positions of their variables and of those for
+    values: texts of facts, and `sort=value`. ``reached`` is R, and ``within`` a superset with a small
+    diagram, in which formulas are read. ``fair`` bounds the states from which a fair run starts. ``asked``
+    are sentences for which, as for the claims, states record something of the last step and of the past.
+    """
 
     format: str = FORMAT
     package: str
@@ -187,12 +198,15 @@ class Certificate(Struct, frozen=True, kw_only=True):
     asked: tuple[str, ...] = ()
 
 
-# verdicts for every number of records
+# verdicts for an arbitrary number of records
 
 
 class Follower(Struct, frozen=True):
-    """Who decides for an agent: a ``policy`` of the deployment, as far as the tools ``followed``, or None for
-    whatever it selects."""
+    """The policy that decides for an agent.
+
+    ``policy`` is a policy of the deployment, applied for the tools ``followed``; None for arbitrary
+    selections.
+    """
 
     name: str
     policy: str | None
@@ -200,14 +214,14 @@ class Follower(Struct, frozen=True):
 
 
 class Shown(Struct, frozen=True):
-    """A specification that holds for every number of records. ``formula`` is its text."""
+    """A specification that holds for an arbitrary number of records; ``formula`` is its text."""
 
     spec: str = field(name="name")
     formula: str
 
 
 class Answers(Struct, frozen=True):
-    """What the agent of this name selects in ``contexts``, in which ``most`` values of each sort stand."""
+    """The selections of the named agent in ``contexts``, which have up to ``most`` values of each sort."""
 
     name: str
     most: Mapping[str, Annotated[int, Meta(ge=0, le=6)]]
@@ -215,13 +229,15 @@ class Answers(Struct, frozen=True):
 
 
 class Induction(Struct, frozen=True):
-    """A set of ``views`` over at most ``k`` values that no step leaves where the ``invariants`` of the file
-    are assumed, which are shown with it, and what is shown by it: the claims ``shown``, by their places.
-    Where the deployment is ``watched`` for a claim, views have facts of the relations that remember
-    (`checker.watched`). The ``constants`` of open sorts are these, if there are some at all that are values
-    as any others (`checker.records`). ``answers`` are those of agents that were asked
-    (`checker.answered`). Where the deployment is looked at as far as some ``relations`` go, with values that
-    are ``in_use`` of these sorts, views are of that slice (`checker.sliced`)."""
+    """A set of ``views`` over at most ``k`` values, and the claims that it proves.
+
+    No step leaves the set if the ``invariants`` of the file, which are proved together with it, are assumed.
+    ``shown`` are the indices of the claims. If the deployment is ``watched`` for a claim, views have facts of
+    the relations that remember (`checker.watched`). ``constants`` are the constants of open sorts if some
+    constants are treated as ordinary values (`checker.records`). ``answers`` are those of agents that were
+    queried (`checker.answered`). If only ``relations`` of the deployment are considered, together with the
+    values ``in_use`` of these sorts, the views are those of that slice (`checker.sliced`).
+    """
 
     k: Annotated[int, Meta(ge=1, le=6)]
     invariants: tuple[str, ...]
@@ -235,18 +251,20 @@ class Induction(Struct, frozen=True):
 
 
 def remembering(number: int) -> str:
-    """The name of the relation that remembers for the part with this number of a claim: none of the
-    language."""
+    """Return the name of the relation that remembers for a part of a claim; the language has no such name."""
     return f"watched?{number}"
 
 
 def in_use(sort: str) -> str:
-    """The name of the relation of the values of a sort that are in use in a slice: none of the language."""
+    """Return the name of the relation of the used values of a sort in a slice.
+
+    The language has no such name.
+    """
     return f"in_use?{sort}"
 
 
 class ViewsCertificate(Struct, frozen=True, kw_only=True):
-    """A certificate of verdicts for every number of records."""
+    """A certificate of verdicts for an arbitrary number of records."""
 
     format: str = VIEWS_FORMAT
     package: str
@@ -257,7 +275,7 @@ class ViewsCertificate(Struct, frozen=True, kw_only=True):
 
 
 def digest(text: str) -> str:
-    """The SHA-256 digest of a text in UTF-8."""
+    """Return the SHA-256 digest of a text in UTF-8."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -265,18 +283,22 @@ _PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text of a formula is fully visible: printable ASCII, without a comment and without blanks
-    around it."""
+    """Return whether the text of a formula is fully visible.
+
+    Such a text is printable ASCII, without a comment and without leading or trailing blanks.
+    """
     return _PLAIN.fullmatch(text) is not None and "#" not in text
 
 
 def cut(text: str) -> str:
-    """A text from a certificate on one line, in at most 60 characters."""
+    """Return a text from a certificate on one line of at most 60 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 60 else line[:57] + "…"
 
 
 def short(data: object) -> str:
-    """A part of a certificate as its `ascii`, so that characters that look alike differ, cut to 60
-    characters."""
+    """Return part of a certificate as its `ascii`, cut to 60 characters.
+
+    Characters that look alike differ in it.
+    """
     return cut(ascii(data))

@@ -1,6 +1,6 @@
 """A certificate on disk: the directory with `certificate.json` and `diagrams.json`.
 
-One decision: each part of the files is checked before it is used. Whatever the files hold, the result is a
+One decision: each part of the files is validated before it is used. For arbitrary files the result is a
 `Certificate` or an `InputError` of one line.
 """
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def read_json(path: Path) -> object:
-    """What a JSON file holds; `InputError` where it cannot be read or is no JSON."""
+    """Return the data in a JSON file; raise `InputError` if it cannot be read or is not JSON."""
     return _json(path, _text(path))
 
 
@@ -39,7 +39,7 @@ def write_document(directory: Path, certificate: Certificate | ViewsCertificate)
 
 
 def read_document(directory: Path) -> Certificate | ViewsCertificate:
-    """Read `certificate.json`; `InputError` for anything that is no certificate."""
+    """Read `certificate.json`; raise `InputError` for anything that is not a certificate."""
     path = directory / DOCUMENT
     text = _text(path)
     _json(path, text)
@@ -55,7 +55,7 @@ def read_document(directory: Path) -> Certificate | ViewsCertificate:
 
 
 def read_diagram_data(directory: Path) -> tuple[object, str]:
-    """What `diagrams.json` holds, and the name of the file."""
+    """Return the data in `diagrams.json`, and the name of the file."""
     path = directory / DIAGRAMS
     return read_json(path), str(path)
 
@@ -76,7 +76,7 @@ def _text(path: Path) -> str:
 
 
 def _json(path: Path, text: str) -> object:
-    """The data that a text is, in which no key is given twice."""
+    """Return the data of a JSON text in which no key occurs twice."""
     try:
         return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
@@ -91,8 +91,10 @@ def _typed(path: Path, text: str, kind: type[T]) -> T:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON. Raises `ValueError` for a key that occurs twice, because readers differ in which
-    value they take."""
+    """Return an object of JSON.
+
+    Raise `ValueError` for a key that occurs twice, because parsers differ in which value they take.
+    """
     data = dict(pairs)
     if len(data) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -1,7 +1,7 @@
-"""The proofs of verdicts, from the sets that the symbolic engine has computed.
+"""Proofs of verdicts, from the sets that the symbolic engine computed.
 
-Mirrors `certificate.checker.bounds`: the same walk over the core of a formula, with ⟦f⟧ for both bounds of f.
-What the engine found by a fixpoint becomes a set that one preimage checks, or rings of them.
+Mirrors `certificate.checker.bounds`: the same recursion over the core of a formula, with ⟦f⟧ as both bounds
+of f. What the engine computed by a fixpoint becomes a set that one preimage checks, or a sequence of rings.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from stead_sym.logic.syntax import (
 
 
 class Prover:
-    """Proofs over the sets of one checker."""
+    """Creates proofs over the sets of one checker."""
 
     def __init__(self, checker: Checker, sets: Sets) -> None:
         self.checker = checker
@@ -57,7 +57,7 @@ class Prover:
         self._bounded: set[tuple[Core, tuple[tuple[str, Vector], ...], bool]] = set()
 
     def fair(self) -> Mapping[str, Bound]:
-        """The bounds of the states from which a fair run starts."""
+        """Return the bounds of the states from which a fair run starts."""
         if not self.checker.constraints:
             return {}
         reached = self.model.reached
@@ -69,13 +69,16 @@ class Prover:
         }
 
     def prove(self, formula: Formula, verdict: bool) -> tuple[Proof, Mapping[str, Bound]]:
-        """A proof that the sentence holds at every D0, or fails at one."""
+        """Return a proof that the sentence holds at every D0, or fails at one, with its bounds."""
         bounds: dict[str, Bound] = {}
         self._bounded.clear()
         return self._prove(core(formula), verdict, verdict, (), bounds), bounds
 
     def _prove(self, formula: Core, value: bool, every: bool, at: Address, bounds: dict[str, Bound]) -> Proof:
-        """A proof that the sentence has the truth value at every D0, or with ``every`` False at some."""
+        """Return a proof that the sentence has the truth value at every D0.
+
+        With ``every`` False, at some D0.
+        """
         alone = self.model.has_one_initial
 
         def part(f: Core, number: int) -> Proof:
@@ -100,7 +103,7 @@ class Prover:
                 return Initially()
 
     def _run(self, target: Bdd) -> Run:
-        """A shortest run to a state of the target from which a fair run starts."""
+        """Return a shortest run to a state of the target from which a fair run starts."""
         trace = self.model.trace_to(self.checker.fairly(target))
         states = (trace.start, *(step.state for step in trace.steps))
         return Run(tuple(tuple(state) for state in states))
@@ -110,7 +113,7 @@ class Prover:
     def _bounds(
         self, formula: Core, at: Address, env: Mapping[str, Vector], lower: bool, bounds: dict[str, Bound]
     ) -> None:
-        """The sets for all temporal nodes of a formula."""
+        """Add the bounds of all temporal nodes of a formula."""
         own = tuple((name, env[name]) for name in sorted(free_variables(formula)))
         if not is_temporal(formula) or (formula, own, lower) in self._bounded:
             return
@@ -135,7 +138,7 @@ class Prover:
             bounds[written(at, operator, side_of(lower))] = self._bound(formula, env, lower)
 
     def _bound(self, formula: Until | Globally, env: Mapping[str, Vector], lower: bool) -> Bound:
-        """The set, or the sets, that bound a node itself."""
+        """Return the set, or the sets, that bound a node itself."""
         pairs = self.checker.pairs(formula, env)
         everywhere = self.checker.operators(pairs).everywhere
         exact = everywhere & self.checker.sat(formula, env)
@@ -151,7 +154,7 @@ class Prover:
         return self._staying(pairs, body, exact) if lower else self._leaving(pairs, body)
 
     def _rings(self, pairs: Pairs, f: Bdd, target: Bdd) -> tuple[int, ...]:
-        """T_i = f ∩ pre(T_{i−1}) without what was found before, from T_0 = ``target`` on."""
+        """Return T_i = f ∩ pre(T_{i−1}) minus the rings before, starting from T_0 = ``target``."""
         reaching, last, rings = target, target, list[int]()
         while (last := f & pairs.relation.preimage(last) & ~reaching) != self.manager.false:
             reaching = reaching | last
@@ -159,12 +162,12 @@ class Prover:
         return tuple(rings)
 
     def _staying(self, pairs: Pairs, f: Bdd, stay: Bdd) -> Bound:
-        """The greatest set that runs of EG f stay in, with the way from it to each constraint."""
+        """Return the greatest set that runs of EG f stay in, with the rings from it to each constraint."""
         visits = (self._rings(pairs, f, stay & constraint) for constraint in self.checker.constraints)
         return Staying(self.sets.number(stay), tuple(visits))
 
     def _leaving(self, pairs: Pairs, f: Bdd) -> Bound:
-        """What cannot stay in f, step by step."""
+        """Return, step by step, the states that cannot stay in f."""
         staying, steps = f, list[Leave]()
         false = self.manager.false
         while True:

@@ -1,5 +1,4 @@
-"""The result of checking a certificate: an account of what was checked, or the first obligation
-that fails."""
+"""The result of checking a certificate: a summary of the checked obligations, or the first that fails."""
 
 from __future__ import annotations
 
@@ -13,8 +12,10 @@ from stead_sym.relational.instance import Instance
 
 
 class CertificateRejected(SteadError):
-    """An obligation of a certificate does not hold. ``str(error)`` is one line: which obligation, where, and,
-    if there is one, a state that shows it."""
+    """An obligation of a certificate fails.
+
+    ``str(error)`` is one line: the obligation, its place, and, if there is one, a state as counterexample.
+    """
 
     exit_status = 1
 
@@ -28,9 +29,12 @@ class CertificateRejected(SteadError):
 
 @dataclass(frozen=True, slots=True)
 class ProvedClaim:
-    """A verdict that is proved: ``formula`` is the text of what it is about, as the check has read it;
-    ``name`` is that of the specification with this formula, or another text of it. ``obligations`` is how
-    many its proof has."""
+    """A verdict that is proved.
+
+    ``formula`` is the text of its formula as the checker parsed it; ``name`` is that of the specification
+    with this formula, or another text of the formula. ``obligations`` is the number of obligations of its
+    proof.
+    """
 
     name: str
     formula: str
@@ -42,12 +46,11 @@ class ProvedClaim:
 class CheckedCertificate:
     """A certificate whose obligations all hold.
 
-    ``deployment`` is read from the certificate; ``agents`` says who decides for
-    each agent: a policy of the deployment, whose answers were found again, or a table, which is all that is
-    known of that agent. ``claims`` are the verdicts that it proves. ``obligations`` counts what else was
-    checked, per part; ``nodes`` are those of the diagrams that the certificate consists of. In mode
-    ``every number`` the verdicts are for every number of values of the sorts ``unbounded``, and ``facts`` are
-    those of its ``views``.
+    ``deployment`` is parsed from the certificate; ``agents`` states for each agent who decides: a policy of
+    the deployment, whose answers were recomputed, or a table, which is all that is known of that agent.
+    ``claims`` are the proved verdicts. ``obligations`` counts the other obligations, per part; ``nodes`` is
+    the number of nodes of the certificate's diagrams. In mode ``every number`` the verdicts hold for an
+    arbitrary number of values of the sorts ``unbounded``, and ``facts`` counts the facts of its ``views``.
     """
 
     deployment: Deployment
@@ -63,22 +66,22 @@ class CheckedCertificate:
 
     @property
     def verdicts(self) -> Mapping[str, Word]:
-        """The words that are proved, by the names of what they are about."""
+        """The proved verdicts by the names of their claims."""
         return {claim.name: claim.verdict for claim in self.claims}
 
     @property
     def unclaimed(self) -> tuple[str, ...]:
-        """The specifications of the deployment about which the certificate says nothing."""
+        """The specifications of the deployment about which the certificate has no claim."""
         return tuple(spec.name for spec in self.deployment.specs if spec.name not in self.verdicts)
 
     @property
     def number(self) -> int:
-        """How many obligations there are."""
+        """The number of obligations."""
         return sum(self.obligations.values()) + sum(claim.obligations for claim in self.claims)
 
     @property
     def summary(self) -> str:
-        """One line without the verdicts."""
+        """A summary in one line, without the verdicts."""
         agents = ", ".join(f"{name}: {by}" if name else by for name, by in self.agents.items())
         if self.unbounded:
             return (
@@ -91,5 +94,6 @@ class CheckedCertificate:
         )
 
     def __str__(self) -> str:
+        """Return the summary, and a line per verdict."""
         lines = (f"  {c.name} {c.verdict}: {c.formula}" for c in self.claims)
         return "\n".join([self.summary, *lines])

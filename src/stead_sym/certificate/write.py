@@ -1,4 +1,4 @@
-"""Writing certificates: what a verification by the symbolic engine has found, in the documented form."""
+"""Write certificates: the results of a verification by the symbolic engine, in the documented form."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from stead_sym.verification.result import Verification
 
 
 def refuse_fair_actions(deployment: Deployment) -> None:
-    """Raises `InputError` for fairness of actions, of which a certificate has no obligations."""
+    """Raise `InputError` for fairness of actions, for which certificates have no obligations."""
     if deployment.fair_actions:
         raise InputError(
             f"no certificate can be written under `fair {deployment.fair_actions[0]}`: fairness of actions"
@@ -62,11 +62,11 @@ def refuse_fair_actions(deployment: Deployment) -> None:
 
 @at_work()
 def write_certificate(result: Verification | Deepening, directory: str | Path) -> Path:
-    """Write the certificate of a verification, or of what is shown for every number of records, into a
-    directory, which is made if it is not there; returns it.
+    """Write the certificate of a result into a directory, which is created if needed, and return its path.
 
-    Raises `InputError` where there is nothing to certify: for verdicts of the explicit engine, and where all
-    are `unknown`. Specifications whose verdict is `unknown` are left out.
+    The result is a verification, or what deepening proved for an arbitrary number of records. Raise
+    `InputError` if there is nothing to certify: for verdicts of the explicit engine, and if all are
+    `unknown`. Specifications whose verdict is `unknown` are left out.
     """
     if isinstance(result, Deepening):
         return write_views(result, directory)
@@ -89,7 +89,7 @@ def write_certificate(result: Verification | Deepening, directory: str | Path) -
         formula = deployment.spec(name).formula
         proof, bounds = prover.prove(formula, verdict.holds)
         text = _text_of(deployment, verdict.formula, formula)
-        named = name if is_plain(name) else text  # the text of a question may have comments and line breaks
+        named = name if is_plain(name) else text  # a question may have comments and line breaks
         claims.append(Claim(named, text, "holds" if verdict.holds else "fails", proof, bounds))
     fair = prover.fair()
     converter = Converter(model.encoding, model.restriction.members)
@@ -120,10 +120,9 @@ def write_certificate(result: Verification | Deepening, directory: str | Path) -
 
 
 def write_views(found: Deepening, directory: str | Path) -> Path:
-    """Write the certificate of what raising the bounds has shown for every number of records into a
-    directory; returns it.
+    """Write the certificate of what deepening proved for an arbitrary number of records; return its path.
 
-    Raises `InputError` where there is nothing to certify. Verdicts that are not shown so are left out.
+    Raise `InputError` if there is nothing to certify. Verdicts that are not proved in this way are left out.
     """
     if why := uncertifiable_views(found):
         raise InputError(f"no certificate can be written: {why}")
@@ -160,14 +159,14 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
     path = prepare(directory)
     try:
         write_document(path, certificate)
-        (path / DIAGRAMS).unlink(missing_ok=True)  # of a certificate that was there before
+        (path / DIAGRAMS).unlink(missing_ok=True)  # of an earlier certificate
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
     return path
 
 
 def _answers(proof: Proof) -> tuple[Answers, ...]:
-    """What was answered, with the contexts in an order."""
+    """Return the answers of agents, with sorted contexts."""
     return tuple(
         Answers(
             one.agent,
@@ -187,13 +186,13 @@ def _answers(proof: Proof) -> tuple[Answers, ...]:
 
 
 def _names(proof: Proof) -> dict[str, str]:
-    """The names that a certificate has for relations that a deployment has not."""
+    """Return the names in a certificate for relations that the deployment does not have."""
     names = {name: remembering(number) for number, name in enumerate(proof.watched)}
     return names | {name: in_use(sort) for sort, name in proof.using}
 
 
 def _slice(proof: Proof) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """The relations of a slice and the sorts whose values are in use, if there is one."""
+    """Return the relations of a slice and the sorts whose used values are recorded, if there is a slice."""
     if proof.kept is None:
         return None, ()
     names = _names(proof)
@@ -201,7 +200,7 @@ def _slice(proof: Proof) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
 
 
 def _views(proof: Proof) -> tuple[tuple[Fact, ...], ...]:
-    """The views, with the names that a certificate has for relations of a proof."""
+    """Return the views, with the certificate's names for the relations of a proof."""
     names = _names(proof)
     return tuple(
         sorted(
@@ -212,7 +211,7 @@ def _views(proof: Proof) -> tuple[tuple[Fact, ...], ...]:
 
 
 def uncertifiable_views(found: Deepening) -> str:
-    """Why there is no certificate of what raising the bounds has found; empty where there is one."""
+    """Return why the result of deepening has no certificate; empty if it has one."""
     if found.deployment.fair_actions:
         return "fairness of actions has no obligations in a certificate"
     if _certifiable(found):
@@ -223,8 +222,10 @@ def uncertifiable_views(found: Deepening) -> str:
 
 
 def _certifiable(found: Deepening) -> dict[str, tuple[EveryNumberShown, Proof]]:
-    """The specifications that are shown for every number of records, but for those under a policy that the
-    deployment has not."""
+    """Return the specifications that are proved for an arbitrary number of records.
+
+    Those under a policy that is not in the deployment are left out.
+    """
     followers = {
         name
         for one in _followers(found, frozenset())
@@ -243,7 +244,7 @@ def _certifiable(found: Deepening) -> dict[str, tuple[EveryNumberShown, Proof]]:
 
 
 def _followers(found: Deepening, followed: Set[str]) -> Iterator[Follower]:
-    """Who decides, as far as it is followed."""
+    """Yield the policy of each agent, with the tools for which it is applied."""
     for name, wrapper in found.wrappers.items():
         policy = None if wrapper is None else _policy(found.deployment, name, wrapper)
         tools = found.deployment.agent(name).tools
@@ -251,8 +252,11 @@ def _followers(found: Deepening, followed: Set[str]) -> Iterator[Follower]:
 
 
 def uncertifiable(result: Verification) -> str:
-    """Why there is no certificate, which is about all reachable states; empty where there is one: some
-    verdict is not `unknown`, or there are no specifications, and R alone can be certified."""
+    """Return why the result has no certificate; empty if it has one.
+
+    A certificate covers all reachable states. It needs some verdict that is not `unknown`, or no
+    specifications at all: then R alone is certified.
+    """
     if result.broken is not None:
         return f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
     if result.engine.hidden is not None:
@@ -265,8 +269,10 @@ def uncertifiable(result: Verification) -> str:
 
 
 def check_directory(directory: str | Path) -> None:
-    """Raise `InputError` where no certificate can be written there, as `prepare` does. A directory that is
-    not there is not left there: perhaps no certificate will be written."""
+    """Raise `InputError` if no certificate can be written to the directory, as `prepare` does.
+
+    A directory that does not exist is not left behind, because possibly no certificate will be written.
+    """
     path = Path(directory)
     missing = [one for one in (path, *path.parents) if not one.exists()]
     prepare(path)
@@ -275,9 +281,11 @@ def check_directory(directory: str | Path) -> None:
 
 
 def prepare(directory: str | Path) -> Path:
-    """Make the directory where it is not there. `InputError` where it cannot be made or written to, and
-    where it holds another file by the name of one of a certificate's: only what was written here is written
-    over."""
+    """Create the directory if it does not exist, and return it.
+
+    Raise `InputError` if it cannot be created or written to, or if it contains another file with the name of
+    a certificate's file: only files of certificates are overwritten.
+    """
     path = Path(directory)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -297,38 +305,38 @@ def prepare(directory: str | Path) -> Path:
 
 
 def _without_questions(deployment: Deployment) -> Deployment:
-    """The deployment without the sentences that were asked for beside its own specifications."""
+    """Return the deployment without the sentences that were asked in addition to its own specifications."""
     own = tuple(spec for spec in deployment.written.specs if not _is_question(spec))
     return replace(deployment, written=replace(deployment.written, specs=own))
 
 
 def _is_question(spec: Spec) -> bool:
-    """Whether the name is a text of the formula, and not a name that a file can give."""
+    """Return whether the name is a text of the formula, and not a name that a file can give."""
     return not is_name(spec.name) or (isinstance(spec.formula, Truth) and str(spec.formula) == spec.name)
 
 
 def _source(deployment: Deployment) -> str:
-    """The text that the deployment was read from, if it still says the same, else a text that does."""
+    """Return the text that the deployment was parsed from, or if it has changed since a printed text."""
     if deployment.text is not None and parse_deployment(deployment.text) == deployment:
         return deployment.text
     return print_deployment(deployment)
 
 
 def _text_of(deployment: Deployment, written: Resolved, formula: Resolved) -> str:
-    """The text of a specification, as it was written where that says the same."""
+    """Return the text of a specification, as it was written if that is equivalent."""
     text = print_formula(written)
     return text if deployment.formula(text) == formula else print_formula(formula)
 
 
 def _named(model: ReachableStates) -> Iterator[Named]:
-    """The fresh variables that are named after others."""
+    """Yield the fresh variables that are named after other variables."""
     naming = model.plan.naming
     for ((tool, number), variable), anchor in naming.anchors.items():
         yield Named(tool, number, variable, anchor.name, naming.names[(tool, number), variable])
 
 
 def _order(model: ReachableStates, converter: Converter) -> Iterator[str]:
-    """The facts in the order of their variables, and before the first of a value's record the value."""
+    """Yield the facts in the order of their variables, each value before the first fact of its record."""
     level, encoding = model.manager.level, model.encoding
     beside: dict[str, list[str]] = {}
     for sort, values in model.restriction.values.items():
@@ -343,13 +351,13 @@ def _order(model: ReachableStates, converter: Converter) -> Iterator[str]:
 
 
 def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | None]) -> Iterator[AgentTable]:
-    """The decisions of each agent."""
+    """Yield the decision table of each agent."""
     for name, wrapper in wrappers.items():
         if wrapper is None:
             yield AgentTable(name, None, {}, None)
             continue
         policy = _policy(deployment, name, wrapper)
-        if wrapper.told and policy is not None:  # contexts that tell of the past are not looked for
+        if wrapper.told and policy is not None:  # contexts with the past are not enumerated
             yield AgentTable(name, policy, dict(wrapper.known), None)
             continue
         entries = tuple(
@@ -360,8 +368,10 @@ def _tables(deployment: Deployment, wrappers: Mapping[str, CanonicalWrapper | No
 
 
 def _policy(deployment: Deployment, name: str, wrapper: CanonicalWrapper) -> str | None:
-    """The policy of the deployment that the agent follows, knowing the constants that this mentions and no
-    others; None for any other agent."""
+    """Return the policy of the deployment that the agent follows; None for any other agent.
+
+    The agent must know the constants that the policy mentions and no others.
+    """
     agent, role = wrapper.agent, deployment.agent(name)
     if not isinstance(agent, RuleAgent) or agent.policy not in role.policies:
         return None

@@ -30,7 +30,7 @@ _SECRET = ("pass", "pwd", "secret", "token", "key")
 def database_table(source: Database, folder: Path, span: Span | None) -> Table:
     """Return the table, or the rows of the query; the path of a SQLite file is relative to the folder.
 
-    Raises `InputError`.
+    Raise `InputError`.
     """
     if source.url is not None:
         words, name = source.url, "the database's URL"

@@ -29,7 +29,7 @@ _Rows: TypeAlias = list[list[str]]
 
 
 def file_table(path: Path, span: Span | None) -> Table:
-    """Return the table in a file; the suffix of the name decides the format. Raises `InputError`."""
+    """Return the table in a file; the suffix of the name decides the format. Raise `InputError`."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = suffixes[-1:] == [".gz"]
     kind = "".join(suffixes[-2:-1] if compressed else suffixes[-1:])

@@ -35,7 +35,7 @@ class Known:
     """The cell's text of each value that is spelled differently from its cell."""
 
     def value(self, cell: object, sort: Sort, optional: bool) -> Value | None:
-        """Return the value that a cell denotes; None if the cell is empty and optional. Raises `Unusable`."""
+        """Return the value that a cell denotes; None if the cell is empty and optional. Raise `Unusable`."""
         text = text_of(cell)
         if not text:
             if optional:
@@ -82,7 +82,7 @@ class _Maker:
     key: Callable[[tuple[Value, ...]], object] | None
 
     def tuples(self, batch: Batch) -> list[tuple[Value, ...]]:
-        """Return the tuple of each row, with None for an empty optional cell. Raises `Unusable`."""
+        """Return the tuple of each row, with None for an empty optional cell. Raise `Unusable`."""
         listed = [self._named(k, batch) for k in range(len(self.columns))]
         return list(zip(*listed, strict=True)) if listed else [()] * batch.rows
 
@@ -98,8 +98,8 @@ class _Maker:
 def read_facts_from(item: FactsFrom, known: Known, folder: Path) -> Loaded:
     """Add the facts of an item to the known ones; paths are relative to the folder.
 
-    Raises `InputError` with the row for a cell that is no value of its sort, a file that cannot be read, or
-    two facts with one key. Raises `DeclarationError` at the item for a relation or sort that the schema
+    Raise `InputError` with the row for a cell that is no value of its sort, a file that cannot be read, or
+    two facts with one key. Raise `DeclarationError` at the item for a relation or sort that the schema
     lacks, or a column that the table lacks.
     """
     table = _table(item, folder)

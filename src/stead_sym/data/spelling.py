@@ -30,7 +30,7 @@ class Unusable(Exception):
 
 
 def text_of(cell: object) -> str:
-    """Return the text of a cell, "" if the cell is empty. Raises `Unusable`.
+    """Return the text of a cell, "" if the cell is empty. Raise `Unusable`.
 
     Numbers without a fraction are written as whole numbers, Booleans as true and false, dates and times in
     ISO 8601.

@@ -38,14 +38,14 @@ class Table(Protocol):
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield the rows, restricted to these columns.
 
-        Raises `InputError` with the row that cannot be read, and `DeclarationError` at a column that the
+        Raise `InputError` with the row that cannot be read, and `DeclarationError` at a column that the
         table lacks.
         """
         ...
 
 
 def positions(columns: Sequence[Column], header: Sequence[str], table: str) -> list[int]:
-    """Return the positions of the columns under a header. Raises `DeclarationError`."""
+    """Return the positions of the columns under a header. Raise `DeclarationError`."""
     found = []
     for column in columns:
         times = header.count(column.name)

@@ -102,7 +102,7 @@ class Grounding:
     _parts: int = field(default=0, init=False)
 
     def sentence(self, formula: Expanded) -> Formula:
-        """Return g(f) in the empty layer. Raises `Undecided` if it has more than `MAX_PARTS` parts."""
+        """Return g(f) in the empty layer. Raise `Undecided` if it has more than `MAX_PARTS` parts."""
         self._parts = 0
         ground = self._ground(core(formula), {}, ())
         for _ in subformulas(ground):

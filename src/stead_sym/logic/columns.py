@@ -17,7 +17,7 @@ from stead_sym.relational.schema import Relation
 def by_position(atom: Atom, names: Names) -> Atom:
     """Return `P(c = t, …)` as P(t1, …, tq), with `_` in the columns that are not named.
 
-    Any other atom is returned unchanged. Raises `DeclarationError` for an unknown column, for one that is
+    Any other atom is returned unchanged. Raise `DeclarationError` for an unknown column, for one that is
     named twice, and for a definition.
     """
     if not atom.columns:

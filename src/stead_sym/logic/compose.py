@@ -52,7 +52,7 @@ Given: TypeAlias = str | int | Sum | Tally
 def atom(relation: str, *args: Given, **columns: Given) -> Atom:
     """Return the atom `P(t1, …, tq)`, `P'(…)` if the name ends with a prime, or `P(c = t, …)`.
 
-    Keyword arguments are named columns. Raises `TypeError` for arguments of both kinds.
+    Keyword arguments are named columns. Raise `TypeError` for arguments of both kinds.
     """
     name = _name(relation)
     if columns:
@@ -72,7 +72,7 @@ def equal(left: Given, right: Given) -> Equal:
 def compare(left: Given, ordering: Ordering, right: Given) -> Compare:
     """Return `t < u`, `t <= u`, `t > u` or `t >= u`, or with ``"succ"`` `succ(t, u)`.
 
-    The terms are of one ordered sort, or integers. Raises `ValueError` for another ordering.
+    The terms are of one ordered sort, or integers. Raise `ValueError` for another ordering.
     """
     if ordering not in get_args(Ordering):
         raise ValueError(f"{ordering!r} compares nothing; there are {', '.join(get_args(Ordering))}")
@@ -92,7 +92,7 @@ def minus(left: Given, right: Given) -> Sum:
 def count(variables: str, body: Formula) -> Tally:
     """Return the term `count x: s, y in t. f`; ``variables`` is the list as in text.
 
-    Raises `ParseError` if it is not such a list.
+    Raise `ParseError` if it is not such a list.
     """
     return _tally((), variables, body)
 
@@ -100,7 +100,7 @@ def count(variables: str, body: Formula) -> Tally:
 def total(term: Given, variables: str, body: Formula) -> Tally:
     """Return the term `sum t for x: s, y in t. f`; ``variables`` is the list as in text.
 
-    Raises `ParseError` if it is not such a list.
+    Raise `ParseError` if it is not such a list.
     """
     return _tally((_term(term),), variables, body)
 
@@ -153,7 +153,7 @@ def empty(relation: str) -> Empty:
 def exists(variables: str, body: Formula) -> Formula:
     """Return `exists x, y: s. f` or `exists x in s. f`; ``variables`` is the list as in text.
 
-    Raises `ParseError` if it is not such a list.
+    Raise `ParseError` if it is not such a list.
     """
     return _quantified(Exists, variables, body)
 
@@ -161,7 +161,7 @@ def exists(variables: str, body: Formula) -> Formula:
 def forall(variables: str, body: Formula) -> Formula:
     """Return `forall x, y: s. f` or `forall x in s. f`; ``variables`` is the list as in text.
 
-    Raises `ParseError` if it is not such a list.
+    Raise `ParseError` if it is not such a list.
     """
     return _quantified(Forall, variables, body)
 

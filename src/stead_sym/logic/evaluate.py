@@ -76,7 +76,7 @@ def holds(
     """Return True if (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f if ``after`` is D'.
 
     Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``; those of `x in s` range
-    over all declared values. Raises `TypeError` for a formula that is not expanded or has a relation that the
+    over all declared values. Raise `TypeError` for a formula that is not expanded or has a relation that the
     schema lacks, and `ValueError` for a temporal operator, and for a primed symbol without ``after``.
     """
     if active is None:
@@ -248,7 +248,7 @@ ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
 def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
     """Return the value that a term denotes: a constant itself, a variable its assigned value.
 
-    Raises `KeyError` for a variable without a value. Raises `TypeError` for a name of a raw formula, and for
+    Raise `KeyError` for a variable without a value. Raise `TypeError` for a name of a raw formula, and for
     a sum or a tally, whose value depends on a state (`denoted_by`).
     """
     if isinstance(term, Var):
@@ -263,8 +263,8 @@ def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
 def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:
     """Return the fact that an atom, primed or not, denotes under an assignment.
 
-    Raises like `value_of`, and `TypeError` if the schema lacks the relation: the formula is over another
-    schema, or is a raw one that uses a definition.
+    Raise the errors of `value_of`, and `TypeError` if the schema lacks the relation: the formula is over
+    another schema, or is a raw one that uses a definition.
     """
     refuse_unknown(atom.relation, schema)
     return Fact(atom.relation, tuple(value_of(term, assignment) for term in atom.args))

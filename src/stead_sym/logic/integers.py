@@ -78,7 +78,7 @@ def linear(formula: Equal | Compare) -> Linear | None:
 def linear_in(formula: Equal | Compare, scope: Mapping[str, Any], schema: Schema) -> Linear | None:
     """Return the linear form of a comparison, where a variable denotes a value or a vector with a sort.
 
-    Raises `TypeError` for an equality across two sorts that are not both sorts of integers.
+    Raise `TypeError` for an equality across two sorts that are not both sorts of integers.
     """
     if (form := linear(formula)) is not None or isinstance(formula, Compare):
         return form

@@ -132,7 +132,7 @@ def without_integer_terms(atom: Atom) -> Formula:
 def core(formula: Expanded) -> Core:
     """Return the formula of the kernel with the same meaning; a formula of the kernel gives an equal one.
 
-    Raises `TypeError` for the use of a definition.
+    Raise `TypeError` for the use of a definition.
     """
     given, negated = formula, False
     while (defined := definition(formula)) is not None or isinstance(formula, Not):

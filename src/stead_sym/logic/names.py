@@ -97,7 +97,7 @@ class Names:
     def signature(self, name: str, span: Span | None = None) -> tuple[str, ...]:
         """Return the sorts of the arguments of a relation or a definition.
 
-        Raises `DeclarationError` if the name is neither.
+        Raise `DeclarationError` if the name is neither.
         """
         if name in self.definitions:
             return tuple(p.sort for p in self.definitions[name].params)
@@ -120,7 +120,7 @@ class Names:
     def head(self, name: str, agent: str | None, span: Span | None = None) -> Head:
         """Return the signature of the tool or event that a `did` names.
 
-        Raises `DeclarationError` for an unknown tool, and for an ``agent`` that cannot have made the call.
+        Raise `DeclarationError` for an unknown tool, and for an ``agent`` that cannot have made the call.
         """
         if name not in self.tools:
             hint = nearest(name, self.tools, f"declare it with `tool {name}(…)` or `event {name}(…)`")
@@ -195,7 +195,7 @@ def constants(formula: Expanded) -> frozenset[str]:
 def constants_among(listed: Iterable[Term]) -> frozenset[str]:
     """Return the values of the constants among the terms, outside of tallies.
 
-    Raises `TypeError` for a `Name`, which may be a constant or a variable.
+    Raise `TypeError` for a `Name`, which may be a constant or a variable.
     """
     found: set[str] = set()
     for term in listed:

@@ -104,14 +104,14 @@ def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
 def parse_binders(text: str) -> tuple[Binder, ...]:
     """Return the variables of a list `x, y: s`, or of `x in s`, as written after `forall`.
 
-    Raises `ParseError`.
+    Raise `ParseError`.
     """
     source = "<variables>"
     return FormulaReader(source).binders(parse_tree(_parser(), text, "quantified", source, PHRASES))
 
 
 def parse_tallied(text: str) -> tuple[Binder, ...]:
-    """Return the variables of a list `x, y: s, z in t`, as written after `count`. Raises `ParseError`."""
+    """Return the variables of a list `x, y: s, z in t`, as written after `count`. Raise `ParseError`."""
     source = "<variables>"
     return FormulaReader(source).over(parse_tree(_parser(), text, "tallied", source, PHRASES))
 
@@ -270,7 +270,7 @@ class FormulaReader:
     def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
         """Return the atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`.
 
-        Raises `ParseError` for an atom with both named and unnamed arguments.
+        Raise `ParseError` for an atom with both named and unnamed arguments.
         """
         name, row = tokens_of(node)[0], node.children[1]
         cells = row.children if isinstance(row, Tree) else []

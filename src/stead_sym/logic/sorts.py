@@ -83,7 +83,7 @@ def resolve(
 
     A name is a variable if a quantifier of the formula or ``scope`` (variable → sort) declares it, and a
     constant otherwise. ``temporal`` and ``primed`` allow temporal operators, and primed symbols with `same`
-    and `empty`. Raises `DeclarationError` for a symbol that is unknown, misplaced, or of the wrong arity or
+    and `empty`. Raise `DeclarationError` for a symbol that is unknown, misplaced, or of the wrong arity or
     sort, and for a variable whose sort is not determined.
     """
     inference = _Inference(names, temporal, primed)
@@ -633,7 +633,7 @@ def variables_by_sort(formula: Expanded) -> Mapping[str, int]:
     """Return var_S: the number of variables of sort S in the formula, those with one name counted once.
 
     The paper's formulas have no `f <-> g`: it abbreviates (f -> g) & (g -> f). A `_` is a separate variable
-    in each of the two copies of f, and is counted twice. A sort without variables is no key. Raises
+    in each of the two copies of f, and is counted twice. A sort without variables is no key. Raise
     `TypeError` for a formula that is not expanded: the variables of its definitions would be missing.
     """
     named: dict[str, set[str]] = {}

@@ -72,7 +72,7 @@ def expand(formula: Resolved, definitions: Mapping[str, Definition]) -> Expanded
     `logic.derived` by its meaning, and each atom with a `_` by `exists x. …` over it, x a variable that
     occurs nowhere else.
 
-    A definition may use others, declared before or after it; ``definitions`` are resolved. Raises
+    A definition may use others, declared before or after it; ``definitions`` are resolved. Raise
     `DeclarationError` for a cyclic one.
     """
     return _Expansion(formula, definitions).expanded(formula, ())

@@ -87,7 +87,7 @@ class ModelAgent:
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """Return the calls that the rule makes possible, from the store if it has them.
 
-        Raises `ModelError` for calls that the tokenizer does not distinguish and for a context that exceeds
+        Raise `ModelError` for calls that the tokenizer does not distinguish and for a context that exceeds
         the model's window, `StoreError` for a corrupt store, and any error of the backend. Answers before an
         error are in the store.
         """

@@ -50,7 +50,7 @@ def audit(
 ) -> list[Audit]:
     """Return one audit per renaming; all contexts are passed to the agent in one batch.
 
-    Raises `InputError` for a renaming that moves a value of B = ``fixed``, or one onto it, or two values onto
+    Raise `InputError` for a renaming that moves a value of B = ``fixed``, or one onto it, or two values onto
     one.
     """
     for renaming in renamings:
@@ -144,7 +144,7 @@ def search(
 
     The search stops when one violates equivariance or after ``rounds`` rounds. The expected call is the one
     selected for ``context``, renamed. Only candidates that pass the rename audit are kept: exactly the
-    occurrences of the identifier changed in the prompt. Raises `InputError` for a value that may not be
+    occurrences of the identifier changed in the prompt. Raise `InputError` for a value that may not be
     renamed.
     """
     dice = random.Random(seed)

@@ -37,7 +37,7 @@ def open_backend(
     ``say`` is called with a line before a long operation, such as fetching a model. ``patience`` and
     ``in_flight`` apply to servers.
 
-    Raises `InputError` for other words and for options that the engine does not support, `ModelError` from
+    Raise `InputError` for other words and for options that the engine does not support, `ModelError` from
     the backend.
     """
     options = options or EngineOptions()

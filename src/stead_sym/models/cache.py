@@ -26,7 +26,7 @@ def models_folder() -> Path:
 def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
     """Return ``folder``, filled by ``fill`` if it does not exist yet.
 
-    Raises `ModelError` if a file in it has changed, or if it cannot be created, and any error of ``fill``;
+    Raise `ModelError` if a file in it has changed, or if it cannot be created, and any error of ``fill``;
     then nothing is left behind.
     """
     if folder.is_dir():

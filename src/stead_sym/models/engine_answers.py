@@ -62,7 +62,7 @@ def gathered(
 ) -> Iterator[tuple[int, tuple[float, ...]]]:
     """Yield `Backend.next_logprobs` from answers in any order: each request after its last answer.
 
-    Raises `ModelError` for an invalid answer of ``name``; then the other answers are not requested.
+    Raise `ModelError` for an invalid answer of ``name``; then the other answers are not requested.
     """
     known: defaultdict[int, dict[int, float]] = defaultdict(dict)
     with closing(answers):
@@ -108,7 +108,7 @@ def read_by(
     ``places[i]`` has the log-probabilities of the call's token i and of the likeliest token there. Of equally
     likely ones greedy decoding takes the one with the lowest number.
 
-    Raises `ModelError` if a place lacks that of the call's token, or has one above 0.
+    Raise `ModelError` if a place lacks that of the call's token, or has one above 0.
     """
     for token, likely in zip(written.tokens, places, strict=True):
         if token not in likely or not all(value <= SLACK for value in likely.values()):

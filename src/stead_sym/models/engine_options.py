@@ -27,7 +27,7 @@ class EngineOptions:
     def parse(cls, words: Iterable[str]) -> EngineOptions:
         """Return the options in `KEY=VALUE`, each given once; a VALUE that is not JSON is a string.
 
-        Raises `InputError` for other words.
+        Raise `InputError` for other words.
         """
         values: dict[str, Any] = {}
         for word in words:

@@ -136,7 +136,7 @@ class Fleet(Generic[Tag]):
     def answers(self, waiting: Callable[[], object]) -> list[tuple[Tag, dict[str, Any]]]:
         """Return received answers, at least one; call ``waiting`` regularly until there is one.
 
-        Raises `ModelError` if a message cannot be answered. Then nothing new is sent, and pending answers are
+        Raise `ModelError` if a message cannot be answered. Then nothing new is sent, and pending answers are
         awaited and returned first.
         """
         found: list[tuple[Tag, dict[str, Any]]] = []

@@ -62,7 +62,7 @@ def check_names(tools: Sequence[Tool]) -> None:
 def called(message: dict[str, Any], calls: Collection[Call], tools: Sequence[Tool]) -> Call:
     """Return the offered call in an assistant's message.
 
-    Raises `Refused` if it has none, several, or another. The same call twice counts as several: an executor
+    Raise `Refused` if it has none, several, or another. The same call twice counts as several: an executor
     of the calls would execute it twice.
     """
     made = message.get("tool_calls")

@@ -19,7 +19,7 @@ class Grammar:
     def of(cls, pattern: str) -> Grammar:
         """Return the grammar of `[a-z][a-z0-9]{6}_[a-z0-9]{8}`: classes, counts and plain characters.
 
-        Raises `InputError` for another pattern.
+        Raise `InputError` for another pattern.
         """
         slots: list[str] = []
         position = 0

@@ -119,7 +119,7 @@ class HuggingFace:
         It runs on a GPU if there is one, in the number format of its weights; on the CPU in float32. Options
         are `device`, `tokenizer` (another folder or name), the numbers `together` and `memory_mib` of this
         class, and the arguments of the model's `from_pretrained`, such as `dtype`, `revision`, `device_map`
-        and `quantization_config`. Raises `InputError` for others, and `ModelError` if there is no such model
+        and `quantization_config`. Raise `InputError` for others, and `ModelError` if there is no such model
         or the libraries are not installed.
         """
         torch = library("torch", name)

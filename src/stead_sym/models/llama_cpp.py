@@ -78,7 +78,7 @@ class LlamaCpp:
 
         Options are `dtype`: `float32` (the default), or `auto` for the weights as in the file, and the
         parameters of llama.cpp's models and contexts by their own names, such as `n_threads` (half the cores
-        by default). Raises `InputError` for others, and `ModelError` if there is no such file, it is not a
+        by default). Raise `InputError` for others, and `ModelError` if there is no such file, it is not a
         chat model, or the library is not installed.
         """
         name = name or f"llama:{file}"

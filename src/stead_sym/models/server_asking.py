@@ -106,7 +106,7 @@ class ServerAsking:
     def answers(self, waiting: Callable[[], object]) -> list[tuple[int, Said]]:
         """Return received answers; see `asking.Asking`.
 
-        Raises `ModelError` if the servers do not answer, or if an answer is invalid.
+        Raise `ModelError` if the servers do not answer, or if an answer is invalid.
         """
         self._send()
         found: list[tuple[int, Said]] = []

@@ -96,7 +96,7 @@ class ChatTokenizer:
 def library(module: str, name: str, extra: str = "hf") -> Any:
     """Return an imported library, of an extra of the package.
 
-    Raises `ModelError` if it is not installed or does not load.
+    Raise `ModelError` if it is not installed or does not load.
     """
     from importlib import import_module
 

@@ -85,7 +85,7 @@ class VllmOffline:
         own names, such as `dtype`, `revision`, `quantization` and `tensor_parallel_size`. On the CPU it runs
         in float32, otherwise in vLLM's number format for its weights. The window is the model's, or what fits
         into memory. Environment variables of vLLM are respected; defaults are set for those that are missing:
-        no separate process, no log on stdout. Raises `InputError` for other options, and `ModelError` if
+        no separate process, no log on stdout. Raise `InputError` for other options, and `ModelError` if
         there is no such model or the libraries are not installed.
         """
         given = dict((options or EngineOptions()).values)

@@ -79,7 +79,7 @@ class VllmServer:
         requests are at a server at a time. ``patience`` has the timeouts, and ``tries`` the number of
         failures until a server is given up. The tokenizer is loaded from the server's source of the model, or
         from the folder or the name ``tokenizer``. The environment variable VLLM_API_KEY has the key for a
-        server that requires one. Raises `ModelError` if there is no such server or model, if the servers
+        server that requires one. Raise `ModelError` if there is no such server or model, if the servers
         differ, and if the tokenizer or the libraries are missing.
         """
         patience = patience or Patience()

@@ -71,7 +71,7 @@ class Walks:
     def begin(self, draft: Draft) -> Walk:
         """Return the decision before any query.
 
-        Raises `ModelError` for calls that the tokenizer does not distinguish, and for a prompt that exceeds
+        Raise `ModelError` for calls that the tokenizer does not distinguish, and for a prompt that exceeds
         the model's window.
         """
         prompt = self._backend.tokenizer.prompt(draft.messages)

@@ -67,8 +67,8 @@ def canonical_form(
     """Return the canonical form of ``instance`` relative to B = ``rigid``.
 
     The values of sort s outside B are called ``S_1``, ``S_2``, …, with s in upper case, in the order of their
-    first occurrences in a listing (see the module). Raises `DeclarationError` if a value occurs at positions
-    of two sorts, or of a sort other than the one that lists it. Raises `CanonicalLimit` if nauty takes longer
+    first occurrences in a listing (see the module). Raise `DeclarationError` if a value occurs at positions
+    of two sorts, or of a sort other than the one that lists it. Raise `CanonicalLimit` if nauty takes longer
     than ``canonical_timeout`` seconds for a connected component of the facts.
     """
     _refuse_mixed(instance)

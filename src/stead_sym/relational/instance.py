@@ -50,7 +50,7 @@ class Instance(Displayed):
     def of(cls, schema: Schema, facts: Iterable[Fact | tuple[str, tuple[Value, ...]]]) -> Instance:
         """Return the instance with these facts.
 
-        Raises `DeclarationError` if one does not fit the schema, and `TypeError` if one is not a relation
+        Raise `DeclarationError` if one does not fit the schema, and `TypeError` if one is not a relation
         with a tuple of values.
         """
         instance = cls(schema, frozenset(map(_fact, facts)))

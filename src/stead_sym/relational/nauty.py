@@ -58,7 +58,7 @@ def search(size: int, adjacency: Adjacency, classes: Sequence[set[int]]) -> Foun
 def search_apart(size: int, adjacency: Adjacency, classes: Sequence[set[int]], seconds: float) -> Found:
     """Return the same as `search`, computed in a separate process.
 
-    Raises `CanonicalLimit` if there is no result after ``seconds``, or if the process is killed before.
+    Raise `CanonicalLimit` if there is no result after ``seconds``, or if the process is killed before.
     """
     arguments = {
         "path": sys.path,

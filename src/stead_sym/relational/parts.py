@@ -43,7 +43,7 @@ class Parts:
     def change(self, come: Iterable[Fact] = (), go: Iterable[Fact] = ()) -> None:
         """Add facts that are not present, and remove facts that are.
 
-        Raises `DeclarationError` for an unknown relation and `ValueError` for a wrong number of arguments.
+        Raise `DeclarationError` for an unknown relation and `ValueError` for a wrong number of arguments.
         """
         self._placement = None
         for rows, _ in self._numbered(go):

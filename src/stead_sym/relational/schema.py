@@ -65,7 +65,7 @@ class Sort(Located):
     def numbers(cls, name: str, first: int, last: int, span: Span | None = None) -> Sort:
         """Return the ordered sort `sort n = first..last`.
 
-        Raises `DeclarationError` if it is empty or too large.
+        Raise `DeclarationError` if it is empty or too large.
         """
         if first > last:
             raise DeclarationError(f"sort {name} = {first}..{last} has no values; count up", span)

@@ -78,7 +78,7 @@ class Shapes:
     def shape(self, rows: Collection[Row]) -> tuple[Shape, list[int]]:
         """Return the shape of the rows, and their free values in the order of the shape's values.
 
-        Raises `CanonicalLimit` if nauty does not finish in time.
+        Raise `CanonicalLimit` if nauty does not finish in time.
         """
         if len(rows) > _FEW_ROWS:
             key, values = _keyed(rows)

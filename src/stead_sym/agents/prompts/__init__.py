@@ -1,1 +1,1 @@
-"""From a decision context to the text that a language model is sent."""
+"""Convert a decision context to the prompt of a language model."""

@@ -1,9 +1,8 @@
-"""The prompts of the paper, read from its own LaTeX source: their texts are not part of this package.
+"""Read the prompts of the paper from its LaTeX source; their texts are not part of this package.
 
-The decision: they are named by words that stand where a folder of prompt texts may, `paper`, `paper-control`
-and `paper-airline`, with the path of the source after a colon or in the environment variable
-`STEAD_SYM_PAPER`. A listing is taken byte for byte: from after the line that begins it to before the line
-feed that ends its last line.
+The decision: they have names that may replace a folder of prompt texts, `paper`, `paper-control` and
+`paper-airline`, with the path of the source after a colon or in the environment variable `STEAD_SYM_PAPER`. A
+listing is taken byte for byte: from after its first line to before the line feed of its last line.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 
 VARIABLE = "STEAD_SYM_PAPER"
-"""The environment variable with the path of the source, where a word has none."""
+"""The environment variable with the path of the source, for a name without one."""
 
 _WORKFLOW = {
     "system.txt": "System message",
@@ -31,25 +30,27 @@ PAPER_PROMPTS: Mapping[str, Mapping[str, str]] = {
     "paper-control": {**_WORKFLOW, "policy.txt": "Control policy text"},
     "paper-airline": {"user.txt": "User-message template"},
 }
-"""For each word the headings of the listings that stand for files of prompt texts; a number after a heading
-counts those that are alike."""
+"""For each name the headings of the listings that replace files of prompt texts.
+
+A number after a heading counts the listings with the same heading.
+"""
 
 _LISTING = re.compile(
     r"\\listingheading\{(.*?)\.\}\s*\\begin\{lstlisting\}\n(.*?)\n\\end\{lstlisting\}", re.DOTALL
 )
 _ANSWER = re.compile(r'^\{.*"<.*>".*\}$', re.MULTILINE)
-"""The line of the airline prompt that shows what an answer looks like, with `"<…>"` for what to fill in."""
+"""The line of the airline prompt that shows the form of an answer, with `"<…>"` to be filled in."""
 
 
 def is_paper(word: str) -> bool:
-    """Whether a word stands for prompts of the paper, with a path or without."""
+    """Return True if a word names prompts of the paper, with a path or without."""
     return word.partition(":")[0] in PAPER_PROMPTS
 
 
 def paper_prompt(word: str, tools: Sequence[Tool], deployment: str) -> dict[str, Template]:
-    """The texts of a prompt of the paper by the names of the files that they stand for.
+    """Return the texts of a prompt of the paper, by the names of the files that they replace.
 
-    Raises `InputError` where there is no source, it lacks a listing, or the prompt is of other tools than
+    Raise `InputError` if there is no source, if it lacks a listing, or if the prompt is for other tools than
     these, which are those of the deployment with that name.
     """
     name, _, path = word.partition(":")
@@ -75,7 +76,10 @@ def paper_prompt(word: str, tools: Sequence[Tool], deployment: str) -> dict[str,
 
 
 def listings(path: str | Path) -> dict[str, str]:
-    """The listings of a LaTeX source by their headings, and a second one of a heading as `HEADING 2`."""
+    """Return the listings of a LaTeX source by their headings, with `HEADING 2` for a second one.
+
+    Raise `InputError` if the source cannot be read.
+    """
     try:
         source = Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
@@ -99,8 +103,10 @@ def _check_tools(schemas: Template, tools: Sequence[Tool], name: str, deployment
 
 
 def _airline(user: Template, tools: Sequence[Tool], name: str, deployment: str) -> dict[str, Template]:
-    """No system message, and calls spelled as the answer in the prompt: the arguments of a tool are the list
-    that is to be filled in."""
+    """Return an empty system message, and the texts of calls in the form of the prompt's answer.
+
+    The arguments of a tool are the list to be filled in.
+    """
     shown = _ANSWER.search(user.text)
     calls = [tool for tool in tools if tool.params and {p.sort for p in tool.params} == {"reservation"}]
     if shown is None or not calls:

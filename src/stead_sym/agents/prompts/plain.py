@@ -1,7 +1,6 @@
-"""A decision context as JSON, for the record of an agent that is sent no prompt.
+"""A decision context as JSON, for the record of an agent without a prompt.
 
-The decision: it is told from a prompt by the role of its message, which no chat has, so that whoever reads a
-record knows which of the two it holds.
+The decision: its message has a role that no chat has, so that a record shows if it has a prompt or a context.
 """
 
 from __future__ import annotations
@@ -15,21 +14,26 @@ from stead_sym.agents.prompts.prompt import Message
 from stead_sym.deployment.tool import Call
 
 ROLE = "context"
-"""The role of the message that holds a context."""
+"""The role of the message that has a context."""
 
 
 class Texts(Protocol):
-    """How a context and a call are written down: a `Prompt`, or `Plain`."""
+    """A representation of contexts and calls as text: a `Prompt`, or `Plain`."""
 
-    def messages(self, context: DecisionContext, /) -> tuple[Message, ...]: ...
-    def call_text(self, call: Call, /) -> str: ...
+    def messages(self, context: DecisionContext, /) -> tuple[Message, ...]:
+        """Return the messages for a context."""
+        ...
+
+    def call_text(self, call: Call, /) -> str:
+        """Return the text of a call."""
+        ...
 
 
 class Plain:
     """The facts of a context by relation, and each call with its arguments, as JSON."""
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
-        """One message with the facts shown, and the texts that values in it stand for."""
+        """Return one message with the facts in the view, and the texts that values in it denote."""
         facts: dict[str, list[tuple[str, ...]]] = {}
         for relation, args in sorted(context.view.facts):
             facts.setdefault(relation, []).append(args)
@@ -39,10 +43,10 @@ class Plain:
         return (Message(ROLE, json.dumps({**facts, **texts}, ensure_ascii=False)),)
 
     def call_text(self, call: Call) -> str:
-        """The tool and its arguments."""
+        """Return the tool and its arguments."""
         return json.dumps([call.tool, *call.args], ensure_ascii=False)
 
 
 def is_plain(prompt: Sequence[Message]) -> bool:
-    """Whether the texts of a record are those of `Plain`."""
+    """Return True if the texts of a record are those of `Plain`."""
     return [message.role for message in prompt] == [ROLE]

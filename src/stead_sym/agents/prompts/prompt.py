@@ -1,26 +1,26 @@
-"""From a decision context to the messages that a language model is sent, and from a call to its text.
+"""Convert a decision context to the messages for a language model, and a call to its text.
 
-The decision: a prompt is a function of the (canonical) decision context and of nothing else, and the same
-object serves verification and production. What surrounds the context are texts of the deployment (`system`,
-`instructions`) or files, each of which replaces one default:
+The decision: a prompt is a function of the (canonical) decision context alone, and the same object serves
+verification and production. The surrounding texts are those of the deployment (`system`, `instructions`) or
+files, each of which replaces one default:
 
 | file | what |
 | --- | --- |
 | `system.txt` | the system message; an empty one leaves the message out |
 | `user.txt` | the user message, with placeholders |
-| `policy.txt` | what `[POLICY TEXT]` stands for |
-| `tools.json` | what `[TOOL SCHEMAS]` stands for, taken as it is |
+| `policy.txt` | the text for `[POLICY TEXT]` |
+| `tools.json` | the text for `[TOOL SCHEMAS]`, unchanged |
 | `calls.json` | per tool, the text of a call of it, with `[parameter]` for its arguments |
 
 Placeholders of `user.txt`: `[POLICY TEXT]`, `[TOOL SCHEMAS]`, `[CURRENT RELATIONAL STATE]`, `[OFFERED
-CALLS]`, `[SORT]` for the only value of a sort that the context shows, and `[Relation.2]` for the second
-value of the only fact of a relation. One line feed at the end of a file is not part of its text.
+CALLS]`, `[SORT]` for the only value of a sort in the context, and `[Relation.2]` for the second value of the
+only fact of a relation. One line feed at the end of a file is not part of its text.
 
-Identifiers come from live data, and texts from anybody, so neither is written into a prompt raw. In the state
-a value is a JSON string; one with a text is `{"m1": "Please refund …"}`, wherever it stands, and has an entry
-`"text m1"` of its own where only offered calls mention it. In a call it goes by its name. A placeholder is
-filled with the value, or its text, as it stands between the quotes of a JSON string, so that it keeps to its
-line and its quotes; names without quotes, backslashes and control characters stand as they are.
+Identifiers come from live data, and texts are untrusted, so neither is written into a prompt unescaped. In
+the state a value is a JSON string; one with a text is `{"m1": "Please refund …"}` at every occurrence, and
+has a separate entry `"text m1"` if only offered calls mention it. In a call it is written as its name. A
+placeholder is replaced by the value, or its text, as inside the quotes of a JSON string, so that it cannot
+leave its line and its quotes; names without quotes, backslashes and control characters are unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from stead_sym.relational.schema import Schema, Value
 _POLICY, _TOOLS = "POLICY TEXT", "TOOL SCHEMAS"
 _STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
 _UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""What JSON leaves as it is, although it is not shown, ends a line or cannot be encoded."""
+"""Characters that JSON does not escape, although they are invisible, end a line or cannot be encoded."""
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -60,10 +60,10 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Prompt:
-    """The texts around a decision context. Build it with `Prompt.of`.
+    """The texts around a decision context; build it with `Prompt.of`.
 
-    ``shown`` are the relations that the agent is shown, ``schemas`` is the text of the tools, ``calls`` has
-    the template of a call for tools whose calls are not spelled as JSON.
+    ``shown`` are the relations in the agent's view, ``schemas`` is the text of the tools, ``calls`` has the
+    template of a call for tools whose calls are not written as JSON.
     """
 
     schema: Schema
@@ -76,6 +76,7 @@ class Prompt:
     calls: Mapping[str, Template] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Check the placeholders of the templates."""
         self.user.check(self._placeholders)
         for name, template in self.calls.items():
             template.check([param.name for param in self._tool(name).params])
@@ -84,11 +85,11 @@ class Prompt:
     def of(
         cls, deployment: Deployment, directory: str | Path | None = None, agent: AgentRole | None = None
     ) -> Prompt:
-        """The prompt of an agent, by default the only one, with the texts of the files that ``directory``
-        has, or of the paper where it is a word of `paper`.
+        """Return the prompt of an agent, by default the only one.
 
-        Of several agents, one whose name is that of a folder in ``directory`` has its texts from there.
-        Raises `InputError` where the directory has none of these files, or a file is not what it should be.
+        Files in ``directory`` replace its texts, or those of the paper if ``directory`` is a name in `paper`.
+        With several agents, a folder in ``directory`` with an agent's name has its texts. Raise `InputError`
+        if the directory has none of these files, or if a file is invalid.
         """
         agent = agent or deployment.agents[0]
         given: Mapping[str, Template] = {}
@@ -115,8 +116,10 @@ class Prompt:
         )
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
-        """What the model is sent for a context; `InputError` where a placeholder has no single value
-        there."""
+        """Return the messages that are sent to the model for a context.
+
+        Raise `InputError` if a placeholder has no unique value there.
+        """
 
         def value(name: str) -> str:
             match name:
@@ -135,8 +138,10 @@ class Prompt:
         return (Message("system", self.system), user) if self.system else (user,)
 
     def state_text(self, view: Instance, calls: Iterable[Call] = ()) -> str:
-        """The facts as a JSON object: for every relation shown the sorted list of its tuples; then the texts
-        of values that only the calls mention."""
+        """Return the facts as a JSON object: for every relation in the view the sorted list of its tuples.
+
+        The texts of values that only the calls mention follow.
+        """
         rows: dict[str, list[tuple[Value, ...]]] = {name: [] for name in self.shown}
         for relation, args in view.facts:
             if relation in rows:
@@ -152,18 +157,18 @@ class Prompt:
         return "{\n" + ",\n".join(lines) + "\n}"
 
     def _row(self, args: tuple[Value, ...]) -> str:
-        """A tuple in the state."""
+        """Return the text of a tuple in the state."""
         if self.schema.text_of.keys().isdisjoint(args):
             return _names(args)
         return _json(list(map(self._shown, args)))
 
     def _shown(self, value: Value) -> object:
-        """What stands for a value in the state."""
+        """Return the representation of a value in the state."""
         text = self.schema.text_of.get(value)
         return value if text is None else {value: text}
 
     def call_text(self, call: Call) -> str:
-        """The text that stands for a call; the model selects the call by writing it."""
+        """Return the text of a call; the model selects the call by writing it."""
         names = tuple(param.name for param in self._tool(call.tool).params)
         if call.tool not in self.calls:
             return _call(call, names)
@@ -177,7 +182,7 @@ class Prompt:
         return frozenset((_POLICY, _TOOLS, _STATE, _CALLS, *sorts, *columns))
 
     def _only(self, name: str, context: DecisionContext) -> str:
-        """The single value that `[SORT]` or `[Relation.2]` stands for, or its text."""
+        """Return the unique value for `[SORT]` or `[Relation.2]`, or its text."""
         relation, dot, column = name.partition(".")
         values: Sequence[Value]
         if dot:
@@ -210,7 +215,7 @@ class Prompt:
 
 
 def _json(data: object) -> str:
-    """JSON on one line, in which every character that is not shown, or ends a line, is escaped."""
+    """Return JSON on one line, with every character escaped that is invisible or ends a line."""
     return _UNSAFE.sub(_escaped, _encode(data))
 
 
@@ -219,17 +224,17 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _inner(text: str) -> str:
-    """What stands between the quotes of a JSON string."""
+    """Return a text as inside the quotes of a JSON string."""
     return _json(text)[1:-1]
 
 
 @lru_cache(maxsize=1 << 14)
 def _names(values: tuple[Value, ...]) -> str:
-    """Names as a JSON list. Canonical contexts repeat the same few of them."""
+    """Return names as a JSON list, cached because canonical contexts repeat the same few."""
     return _json(values)
 
 
 @lru_cache(maxsize=1 << 14)
 def _call(call: Call, params: tuple[str, ...]) -> str:
-    """A call as JSON."""
+    """Return a call as JSON."""
     return _json({"name": call.tool, "arguments": dict(zip(params, call.args, strict=True))})

@@ -1,7 +1,7 @@
 """Texts with placeholders in square brackets, as prompts are written.
 
-The decision: a text is filled in one pass, so that nothing that was filled in is read as a placeholder, and
-every bracket that is not one of the known placeholders stays as it is, unless it is spelled like one.
+The decision: a text is filled in one pass, so an inserted text is never read as a placeholder. A bracket that
+is no known placeholder is kept, unless it has the form of one.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ _BRACKETS = re.compile(r"\[([A-Za-z_][A-Za-z0-9_ ]*(?:\.[0-9]+)?)\]")
 class Template:
     """A text whose placeholders are `[NAME]`, `[A FEW WORDS]` or `[Relation.2]`.
 
-    ``source`` names the file, or whatever else the text is from, in messages.
+    ``source`` names the file, or other source of the text, in messages.
     """
 
     text: str
     source: str
 
     def check(self, known: Collection[str]) -> None:
-        """Raise `InputError` for a placeholder in capitals, or of the form `Relation.2`, that is not
-        known."""
+        """Raise `InputError` for an unknown placeholder in capitals, or of the form `Relation.2`."""
         for match in _BRACKETS.finditer(self.text):
             name = match[1]
             if name not in known and (name.isupper() or "." in name):
@@ -38,9 +37,9 @@ class Template:
                 )
 
     def fill(self, known: Collection[str], value: Callable[[str], str]) -> str:
-        """The text with ``value(name)`` for every known placeholder `[name]`.
+        """Return the text with ``value(name)`` for every known placeholder `[name]`.
 
-        An `InputError` of ``value`` is raised anew with the place of the placeholder.
+        An `InputError` of ``value`` is raised again with the position of the placeholder.
         """
 
         def filled(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The texts that a prompt is made of: those of the package, and those of a folder that take their place."""
+"""The texts of a prompt: those of the package, and those of a folder that replace them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILES = ("system.txt", "user.txt", "policy.txt", "tools.json", "calls.json")
 
 
 def tool_schemas(tools: Sequence[Tool]) -> str:
-    """The tools as JSON, by name: description, and the sort of every argument."""
+    """Return the tools as JSON, by name: description, and the sort of every argument."""
     return json.dumps(
         [
             {
@@ -33,18 +33,18 @@ def tool_schemas(tools: Sequence[Tool]) -> str:
 
 
 def own_text(file: str, text: str | None) -> Template:
-    """The text that is given, or else that of the package in the file."""
+    """Return the given text, or else the package's text in the file."""
     return Template(packaged(file) if text is None else text, file)
 
 
 def packaged(file: str) -> str:
-    """The text of the package in a file."""
+    """Return the package's text in a file."""
     text = files("stead_sym.agents.prompts").joinpath("templates", file).read_text(encoding="utf-8")
     return text.removesuffix("\n")
 
 
 def read_texts(directory: Path) -> dict[str, Template]:
-    """The prompt files that a folder has. Raises `InputError` where it has none, or one that is no text."""
+    """Return the prompt files in a folder; raise `InputError` if it has none, or if one is no text."""
     found: dict[str, Template] = {}
     for name in _FILES:
         path = directory / name
@@ -62,7 +62,10 @@ def read_texts(directory: Path) -> dict[str, Template]:
 
 
 def call_templates(file: Template, deployment: Deployment) -> dict[str, Template]:
-    """The texts of calls in `calls.json`, by tool. Raises `InputError` for other data and other tools."""
+    """Return the texts of calls in `calls.json`, by tool; raise `InputError` for invalid data.
+
+    Raise `DeclarationError` for an unknown tool.
+    """
     try:
         data = json.loads(file.text)
     except json.JSONDecodeError as error:
@@ -74,5 +77,5 @@ def call_templates(file: Template, deployment: Deployment) -> dict[str, Template
             f'{file.source}: should be {{"TOOL": "text of a call with [parameter]", …}}; write that'
         )
     for tool in data:
-        deployment.tool(tool, Span(file.source, 1, 1))  # raises where there is none
+        deployment.tool(tool, Span(file.source, 1, 1))  # raises if it is unknown
     return {tool: Template(text, f"{file.source}, {tool}") for tool, text in data.items()}

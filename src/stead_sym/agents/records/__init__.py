@@ -1,1 +1,1 @@
-"""What was decided, as records that a verdict can rest on: kept in a store, exported, replayed."""
+"""Decisions as records on which a verdict can rest: stored, exported, replayed."""

@@ -1,8 +1,8 @@
-"""What an agent answered to one decision context, as a record that a verdict can rest on.
+"""An agent's answer to one decision context, as a record on which a verdict can rest.
 
-The decision: a record holds all that the selection follows from (of a language model the tokens of the
-offered calls, the log-probabilities at the branching nodes and the rule, of any other agent its answers), so
-that whoever reads it derives the selection again instead of believing it.
+The decision: a record has all data that determine the selection (for a language model the tokens of the
+offered calls, the log-probabilities at the branching nodes and the rule, for any other agent its answers). So
+a reader derives the selection again instead of trusting it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from stead_sym.errors import AgentError, InputError, StoreError
 
 
 class Offered(NamedTuple):
-    """An offered call with its text and the tokens of the text, the end token last; no tokens where the agent
-    decodes none."""
+    """An offered call with its text and the tokens of the text, the end token last.
+
+    There are no tokens if the agent does not decode.
+    """
 
     call: Call
     text: str
@@ -40,7 +42,7 @@ class Answer:
 
     ``key`` is the digest of everything that determines it; ``calls`` are sorted; ``model`` identifies the
     model or agent, and ``versions`` are those of the libraries that ran it at ``time`` (UTC).
-    ``prompt_digest`` is that of the prompt's token ids, or of its texts where there are none.
+    ``prompt_digest`` is that of the prompt's token ids, or of its texts if there are none.
     """
 
     key: str
@@ -55,47 +57,49 @@ class Answer:
 
     @property
     def margin(self) -> float | None:
-        """`Decoding.margin`; None where no tokens were decoded."""
+        """The `Decoding.margin`; None if no tokens were decoded."""
         return self.said.margin if isinstance(self.said, Decoding) else None
 
     @property
     def mass(self) -> float | None:
-        """`Decoding.mass`; None where no tokens were decoded."""
+        """The `Decoding.mass`; None if no tokens were decoded."""
         return self.said.mass if isinstance(self.said, Decoding) else None
 
     @property
     def whole(self) -> float | None:
-        """`Decoding.whole`; None where no tokens were decoded."""
+        """The `Decoding.whole`; None if no tokens were decoded."""
         return self.said.whole if isinstance(self.said, Decoding) else None
 
     @property
     def branchings(self) -> tuple[Branching, ...]:
-        """The branching nodes that were visited."""
+        """The visited branching nodes."""
         return self.said.branchings if isinstance(self.said, Decoding) else ()
 
     @property
     def rule(self) -> Rule | None:
-        """What makes a selection of the log-probabilities; None where there are none."""
+        """The rule that selects by log-probabilities; None if there are none."""
         return self.said.rule if isinstance(self.said, Decoding) else None
 
     @property
     def covered(self) -> float | None:
-        """The probability that sampling at the rule's temperature picks a selected call; None where no tokens
-        were decoded."""
+        """The probability that sampling at the rule's temperature picks a selected call.
+
+        None if no tokens were decoded.
+        """
         if not isinstance(self.said, Decoding):
             return None
         return min(1.0, sum(self._decoded(self.said.rule).selected.values()))
 
     @property
     def question(self) -> str:
-        """The digest of the prompt and the calls' texts: what was asked, whoever answered."""
+        """The digest of the prompt and the calls' texts, independent of the respondent."""
         return question(self.prompt, [offered.text for offered in self.calls])
 
     def under(self, rule: Rule) -> Answer:
-        """The answer that the same log-probabilities give under another rule; one without is returned as it
-        is.
+        """Return the answer that the same log-probabilities give under another rule.
 
-        Raises `StoreError` where a node that is needed was not visited.
+        An answer without log-probabilities is returned unchanged. Raise `StoreError` if a required node was
+        not visited.
         """
         if not isinstance(self.said, Decoding):
             return self
@@ -118,7 +122,7 @@ class Answer:
         return decoder
 
     def data(self) -> dict[str, Any]:
-        """The record as JSON data; `from_data` reads it back."""
+        """Return the record as JSON data, for `from_data`."""
         return {
             "key": self.key,
             "prompt": [list(message) for message in self.prompt],
@@ -132,16 +136,16 @@ class Answer:
         }
 
     def spelled(self) -> str:
-        """`digest.spelled(data())`, in which a call that many contexts offer is spelled once."""
+        """Return `digest.spelled(data())`, with the texts of calls cached."""
         data = self.data()
         calls = joined([*map(_spelled_call, self.calls)])
         return joined({name: calls if name == "calls" else spelled(part) for name, part in data.items()})
 
     @classmethod
     def from_data(cls, data: Any) -> Answer:
-        """The record that `data` wrote, or the first version of it.
+        """Return the record from data of `data`, or of its first version.
 
-        Raises `StoreError` where something is missing, or the selection does not follow from the rest.
+        Raise `StoreError` if a part is missing, or if the selection does not follow from the rest.
         """
         if isinstance(data, dict) and "branchings" in data:
             data = _from_first_version(data)
@@ -158,13 +162,13 @@ class Answer:
                 versions=_named(tuple(record.versions.items())),
                 time=record.time,
             )
-        except (AgentError, InputError, OverflowError) as error:  # the last for integers beyond all floats
+        except (AgentError, InputError, OverflowError) as error:  # OverflowError: a huge integer
             raise StoreError(f"not a decision: {error}") from None
         answer._check()
         return answer
 
     def _check(self) -> None:
-        """Raise `StoreError` where the selection does not follow from what was said."""
+        """Raise `StoreError` if the selection does not follow from the answers."""
         match self.said:
             case Decoding(_, rule):
                 if not self.calls or not all(offered.tokens for offered in self.calls):
@@ -177,7 +181,7 @@ class Answer:
                     )
             case Samples():
                 several = [frozenset(self.said.counts)]
-                if SAMPLES not in self.model:  # all calls were selected there, once
+                if SAMPLES not in self.model:  # an earlier version selected all calls
                     several += [frozenset(given.calls) for given in self.said.answers[:1]]
                 if not self.selected or self.selected not in several:
                     raise StoreError("the recorded selection does not follow from the recorded answers")
@@ -193,13 +197,13 @@ def _offered_data(offered: Offered) -> dict[str, Any]:
 
 @lru_cache(maxsize=1 << 12)
 def _offered(tool: str, args: tuple[str, ...], text: str, tokens: Tokens) -> Offered:
-    """One object for a call that many records have: these are kept, and looked through for garbage."""
+    """Return a shared object for a call that many records have, to save memory and garbage collection."""
     return Offered(Call(tool, args), text, tokens)
 
 
 @lru_cache(maxsize=256)
 def _named(items: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """One object for what many records name."""
+    """Return a shared object for a mapping that many records have."""
     return dict(items)
 
 
@@ -240,14 +244,14 @@ def _said(data: dict[str, Any]) -> Said:
 
 
 def _unforced_data(unforced: Unforced | None) -> list[Any] | None:
-    """As a list, without a last place that says nothing: older records have none."""
+    """Return a list, without a last item that is None, as in older records."""
     if unforced is None:
         return None
     return list(unforced if unforced.logprob is not None else unforced[:-1])
 
 
 def given_data(given: Given) -> dict[str, Any]:
-    """One answer as JSON data; `given_from_data` reads it back."""
+    """Return one answer as JSON data, for `given_from_data`."""
     return {
         "calls": [_call_data(call) for call in given.calls],
         "note": given.note,
@@ -256,7 +260,7 @@ def given_data(given: Given) -> dict[str, Any]:
 
 
 def given_from_data(data: Any) -> Given:
-    """The answer that `given_data` wrote; `StoreError` for other data."""
+    """Return the answer from data of `given_data`; raise `StoreError` for other data."""
     return _given(_read(data, _Given))
 
 
@@ -271,7 +275,10 @@ def _finite(logprob: float | None) -> float | None:
 
 
 def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:
-    """A record in which branchings and tolerance stood at the top, and each margin beside its branching."""
+    """Convert a record of the first version, with branchings and tolerance at the top level.
+
+    There each margin was stored with its branching.
+    """
     rest = {name: part for name, part in data.items() if name not in ("branchings", "tolerance")}
     first = _read({name: data.get(name) for name in ("branchings", "tolerance")}, _First)
     branchings = [
@@ -282,7 +289,7 @@ def _from_first_version(data: dict[Any, Any]) -> dict[Any, Any]:
 
 
 class _Part(Struct, forbid_unknown_fields=True):
-    """A part of a record as JSON data: its fields, and no others."""
+    """A part of a record as JSON data, with exactly its fields."""
 
 
 class _Offered(_Part):
@@ -340,7 +347,7 @@ _P = TypeVar("_P", bound=_Part)
 def _read(data: Any, kind: type[_P]) -> _P:
     try:
         return convert(data, kind)
-    except (ValidationError, UnicodeEncodeError):  # half a surrogate pair is no text
+    except (ValidationError, UnicodeEncodeError):  # UnicodeEncodeError: an unpaired surrogate
         raise StoreError(
             "not a decision: a part is missing, or is of another kind than it should be"
         ) from None
@@ -350,22 +357,24 @@ def _read(data: Any, kind: type[_P]) -> _P:
 class Recorder(Protocol):
     """An agent whose selections have records."""
 
-    def answer(self, context: DecisionContext) -> Answer | None: ...
+    def answer(self, context: DecisionContext) -> Answer | None:
+        """Return the record of a selection."""
+        ...
 
 
 def recorded_answer(agent: object, context: DecisionContext) -> Answer | None:
-    """The record of what an agent selected in a canonical context; None where it keeps none."""
+    """Return the record of an agent's selection in a canonical context; None if it keeps none."""
     return agent.answer(context) if isinstance(agent, Recorder) else None
 
 
 def recorded_answers(
     agent: object, decisions: Iterable[tuple[DecisionContext, frozenset[Call]]]
 ) -> tuple[Answer, ...]:
-    """The records of decisions in canonical contexts, of an agent that keeps some."""
+    """Return the records of decisions in canonical contexts, if the agent keeps some."""
     records = (recorded_answer(agent, context) for context, _ in decisions)
     return tuple(record for record in records if record is not None)
 
 
 def question(prompt: Sequence[Message], texts: Sequence[str]) -> str:
-    """The digest of a prompt and the texts of the offered calls, in order."""
+    """Return the digest of a prompt and the texts of the offered calls, in order."""
     return digest([[list(message) for message in prompt], list(texts)])

@@ -1,8 +1,8 @@
-"""Who is working on which question, so that several workers on one store do not ask the same one.
+"""Claims on queries, so that several workers on one store do not send the same one.
 
-The decision: a worker has one row with a lease, which a thread of its own extends while the worker lives; its
-claims hold as long as the lease does. What a worker that was killed had claimed is free again when its lease
-has run out, after `LEASE` seconds at most. A claim only saves work: answers are as safe without it.
+The decision: a worker has one row with a lease, which a thread extends while the worker lives; its claims are
+valid as long as the lease is. The claims of a killed worker are released when its lease expires, after at
+most `LEASE` seconds. A claim only avoids duplicate work: answers are safe without it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from stead_sym.agents.records.database import CLAIM, WORKER, Database, parts
 from stead_sym.errors import StoreError
 
 LEASE = 15.0
-"""Seconds after which the claims of a worker that gives no sign of life are free."""
+"""The time in seconds after which the claims of an unresponsive worker are released."""
 
 
 class Claims:
-    """The claims of one worker, as a context manager: at its end all of them are given up.
+    """The claims of one worker, as a context manager: at its end all of them are released.
 
-    A key is claimed by one worker at a time; several threads with claims of their own are several workers.
+    A key is claimed by one worker at a time; several threads with their own claims are several workers.
     """
 
     def __init__(self, database: Database, lease: float = LEASE) -> None:
@@ -37,26 +37,28 @@ class Claims:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
+        """Return the object itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Release all claims."""
         if self._thread is None:
             return
         self._ending.set()
-        if self._thread.is_alive():  # not where Ctrl-C came before it had begun
+        if self._thread.is_alive():  # unless Ctrl-C came before it had started
             self._thread.join()
         try:
             with self._database.writing() as connection:
                 connection.execute(sa.delete(CLAIM).where(CLAIM.c.worker == self._worker))
                 connection.execute(sa.delete(WORKER).where(WORKER.c.id == self._worker))
         except StoreError:
-            if error is None:  # otherwise it would hide what went wrong first; the lease runs out
+            if error is None:  # otherwise it would hide the first error; the lease expires
                 raise
 
     def take(self, keys: Iterable[str]) -> set[str]:
-        """Claim what is free; the keys that are then this worker's."""
+        """Claim the free keys, and return those that this worker then has."""
         wanted = list(keys)
         if not wanted:
             return set()
@@ -71,7 +73,7 @@ class Claims:
         return taken
 
     def finish(self, keys: Iterable[str]) -> None:
-        """Give up claims whose answers are stored: with the next `take`, or at the latest in the end."""
+        """Release claims whose answers are stored: with the next `take`, or at the end."""
         self._finished.update(keys)
 
     def _drop_finished(self, connection: sa.Connection) -> None:
@@ -81,7 +83,7 @@ class Claims:
         self._finished.clear()
 
     def _claiming(self) -> sa.Insert:
-        """Insert a claim, or take it over from a worker whose lease has run out."""
+        """Return a statement that inserts a claim, or takes it over from a worker whose lease has expired."""
         alive = sa.select(WORKER.c.id).where(WORKER.c.until > self._database.now)
         adding = self._database.adding(CLAIM)
         return adding.on_conflict_do_update(
@@ -114,4 +116,4 @@ class Claims:
                 with self._database.writing() as connection:
                     self._live(connection)
             except StoreError:
-                continue  # the worker meets the same trouble where it can be reported
+                continue  # the worker will get the same error where it can be reported

@@ -1,9 +1,9 @@
-"""Where the rows of a store are: an SQLite file, memory, or a PostgreSQL server.
+"""The database of a store: an SQLite file, memory, or a PostgreSQL server.
 
-The decision: SQLAlchemy Core knows the differences between the two, and what is said of a place never has
-its user, its password or its options. A transaction that writes excludes the others of an SQLite file from
-its start, so that what it has read still holds when it adds to it; on PostgreSQL the unique index of the keys
-sees to that. `import sqlalchemy` takes a quarter of a second: this module is imported when a store is opened.
+The decision: SQLAlchemy Core handles the differences between the two, and messages never have a database's
+user, password or options. A writing transaction on an SQLite file is exclusive from its start, so that its
+reads are still valid when it inserts; on PostgreSQL the unique index of the keys ensures that. `import
+sqlalchemy` takes a quarter of a second, so this module is imported only when a store is opened.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ from stead_sym.support.extras import install
 from stead_sym.support.interrupts import uninterrupted
 from stead_sym.support.printable import printable
 
-APPLICATION = 0x53544541  # "STEA": tells a store from other SQLite files
+APPLICATION = 0x53544541  # "STEA", which identifies the SQLite files of stores
 VERSION = 2
 _READ = (1, VERSION)
-"""Files of version 1 have keys that are not unique, no questions and no claims; the rest is the same."""
-_WAIT_SECONDS = 60  # seconds to wait for other users of a database
+"""The readable versions.
+
+Files of version 1 have keys that are not unique, no questions and no claims; the rest is the same.
+"""
+_WAIT_SECONDS = 60  # the time to wait for other users of a database, in seconds
 _PAUSE_SECONDS = 0.02
-_ROWS_PER_STATEMENT = 500  # keys in one statement, and rows that are read at a time
+_ROWS_PER_STATEMENT = 500  # the maximum number of keys in one statement, and of rows that are read at a time
 
 Row: TypeAlias = tuple[int, str, str, str]
 """The number of a row, its key, its contents as JSON, and the digest of both."""
@@ -88,10 +91,10 @@ NOW = {
 
 
 class Database:
-    """The tables of a store. ``place`` is a path, a PostgreSQL URL, or None for memory; ``name`` is what may
-    be said of it.
+    """The tables of a store.
 
-    May be used from many threads. Every method raises `StoreError` for what the database cannot do.
+    ``place`` is a path, a PostgreSQL URL, or None for memory; ``name`` is its name for messages, without
+    secrets. It is thread-safe. Every method raises `StoreError` for an error of the database.
     """
 
     def __init__(self, place: str | None, *, create: bool = True) -> None:
@@ -122,14 +125,16 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A connection for reading."""
+        """Open a connection for reading."""
         with self.reporting(), uninterrupted(), self._reading, self._reader.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A connection in a transaction: all of it is done in the end, or nothing after an error. Ctrl-C
-        waits for that: a transaction that is left open keeps everybody else from the store."""
+        """Open a connection in a transaction, which is committed at the end, or rolled back after an error.
+
+        Ctrl-C is delayed until then: an open transaction would lock the store for all others.
+        """
         if self.is_read_only:
             raise StoreError(
                 f"{self.name}: the store can be read here and not be written, and something has to be"
@@ -139,12 +144,12 @@ class Database:
             yield connection
 
     def rows(self, connection: sa.Connection, name: str, keys: Iterable[str]) -> Iterator[Row]:
-        """The rows of these keys, those of one key in the order of their ids."""
+        """Yield the rows of these keys; rows of one key are in the order of their ids."""
         for part in parts(keys):
             yield from map(_plain, connection.execute(_BY_KEY[name], {"keys": part}))
 
     def all_rows(self, name: str) -> Iterator[Row]:
-        """The rows of a table by their ids, without those that are added meanwhile."""
+        """Yield the rows of a table by their ids, without those that are added meanwhile."""
         table = _TABLES[name]
         after, last = 0, self._last(table)
         while after < last:
@@ -155,11 +160,11 @@ class Database:
             after = rows[-1][0] if rows else last
 
     def each_row(self, name: str) -> Iterator[tuple[int, Row | None]]:
-        """The rows of a damaged table one by one, with their numbers; None for a row that cannot be read."""
+        """Yield the rows of a damaged table with their numbers; None for a row that cannot be read."""
         table = _TABLES[name]
         try:
             last = self._last(table)
-        except StoreError:  # the end of the table is damaged; SQLite counts its rows elsewhere, too
+        except StoreError:  # the end of the table is damaged, but SQLite also counts its rows elsewhere
             counted = sa.text("SELECT seq FROM sqlite_sequence WHERE name = :name")
             with self.reading() as connection:
                 last = int(connection.execute(counted, {"name": name}).scalar_one())
@@ -174,27 +179,26 @@ class Database:
                     yield number, _plain(row)
 
     def _last(self, table: sa.Table) -> int:
-        """The greatest number of a row; 0 where there is none."""
+        """Return the greatest number of a row; 0 if there is none."""
         with self.reading() as connection:
             return int(connection.execute(sa.select(sa.func.max(table.c.id))).scalar() or 0)
 
     def add(self, connection: sa.Connection, name: str, rows: Sequence[Mapping[str, str]]) -> int:
-        """Insert the rows whose keys are not there, where keys are unique; the number of those that were
-        inserted."""
+        """Insert the rows whose keys are new, if keys are unique; return the number of inserted rows."""
         if not rows:
             return 0
         adding = self.adding(_TABLES[name]).on_conflict_do_nothing()
         if self.kind == "sqlite":
             return connection.execute(adding, rows).rowcount
-        rows = sorted(rows, key=lambda row: row["key"])  # in one order for all: see `parts`
+        rows = sorted(rows, key=lambda row: row["key"])  # in a common order: see `parts`
         return len(connection.execute(adding.returning(_TABLES[name].c.key), rows).all())
 
     def adding(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        """An INSERT of the dialect, whose ON CONFLICT has the same methods in both."""
+        """Return an INSERT of the dialect, whose ON CONFLICT has the same methods in both."""
         return sqlite.insert(table) if self.kind == "sqlite" else postgresql.insert(table)
 
     def complete(self) -> None:
-        """Make the tables that a file of version 1 lacks, before they are written to."""
+        """Create the tables that a file of version 1 lacks, before they are written."""
         if not self.is_complete:
             with self.writing() as connection:
                 self._make_tables(connection, [QUESTION, WORKER, CLAIM])
@@ -202,7 +206,7 @@ class Database:
 
     @contextmanager
     def reporting(self) -> Iterator[None]:
-        """What goes wrong in the database as `StoreError`, in one line."""
+        """Convert errors of the database to `StoreError`, in one line."""
         if self._closed:
             raise StoreError(f"{self.name}: the store is closed; open it again")
         try:
@@ -224,10 +228,10 @@ class Database:
         self.name = "the store in memory" if path is None else path
         if path is not None and not _is_path(path):
             raise StoreError(f"{printable(path)}: no path of a file; name one that can be read and written")
-        self._writing = threading.RLock()  # SQLite lets who waits sleep; threads of one process need not
+        self._writing = threading.RLock()  # SQLite's waiters sleep; a lock is faster
         options: dict[str, Any] = {"timeout": float(_WAIT_SECONDS), "check_same_thread": False}
         if path is None:
-            # One connection has the memory: its users take turns.
+            # The memory belongs to one connection, so its users take turns.
             self._reading = self._writing
             self._engine = sa.create_engine("sqlite://", poolclass=StaticPool, connect_args=options)
         else:
@@ -245,7 +249,7 @@ class Database:
 
         @sa.event.listens_for(self._engine, "connect")
         def prepare(connection: Any, _record: object) -> None:
-            connection.isolation_level = None  # transactions begin where `begin` says so, and only there
+            connection.isolation_level = None  # only `begin` starts transactions
             connection.execute("PRAGMA synchronous = NORMAL")
 
         self._reader: sa.Engine = self._engine
@@ -282,7 +286,7 @@ class Database:
                 pool_size=8,
                 max_overflow=8,
                 pool_timeout=_WAIT_SECONDS,
-                pool_pre_ping=True,  # a server that was started again is found again
+                pool_pre_ping=True,  # reconnect to a restarted server
                 connect_args={
                     "connect_timeout": 10,
                     "tcp_user_timeout": milliseconds,
@@ -299,7 +303,7 @@ class Database:
         self._writer = self._engine
 
     def _open(self) -> int:
-        """Make the tables where there are none; the version of those that are there."""
+        """Create the tables if there are none; return the version of the existing ones."""
         return self._open_sqlite() if self.kind == "sqlite" else self._open_postgresql()
 
     def _open_sqlite(self) -> int:
@@ -307,8 +311,8 @@ class Database:
             return int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
 
         with self._engine.connect() as connection:
-            # Another process may make the tables and say so, at once, between any two of these: what is said
-            # is read last, so that there are never tables and nothing said.
+            # Another process may create and mark the tables, atomically, between any two of these reads. The
+            # mark is read last, so that existing tables are never seen without it.
             empty = connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is None
             found = pragma(connection, "application_id"), pragma(connection, "user_version")
             new = empty and not found[0] and not self.is_read_only
@@ -316,7 +320,7 @@ class Database:
                 _write_ahead(connection)
         if new:
             with self._writer.begin() as connection:
-                # Another process may have made the tables since this one looked.
+                # Another process may have created the tables meanwhile.
                 if not pragma(connection, "application_id"):
                     self._make_tables(connection, list(_METADATA.tables.values()))
                     connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
@@ -339,7 +343,7 @@ class Database:
         )
 
     def _make_tables(self, connection: sa.Connection, tables: Sequence[sa.Table]) -> None:
-        """Make tables in an SQLite file, unless they are there."""
+        """Create tables in an SQLite file, unless they exist."""
         _METADATA.create_all(connection, tables)
         for table in set(tables) & set(_APPEND_ONLY):
             for verb, done in (("UPDATE", "changed"), ("DELETE", "deleted")):
@@ -385,16 +389,17 @@ def _plain(row: Any) -> Row:
 
 
 def parts(keys: Iterable[str]) -> Iterator[list[str]]:
-    """The keys in lists that fit into a statement, in one order for all: so no two writers wait for each
-    other."""
+    """Yield the keys in lists that fit into a statement, in a common order, which prevents deadlocks."""
     listed = sorted(set(keys))
     for start in range(0, len(listed), _ROWS_PER_STATEMENT):
         yield listed[start : start + _ROWS_PER_STATEMENT]
 
 
 def _write_ahead(connection: sa.Connection) -> None:
-    """Have the file keep a log of what is written, so that readers and a writer do not wait for one another.
-    Where another process is just doing so SQLite says at once that the file is locked, and does not wait."""
+    """Enable the write-ahead log, so that readers and a writer do not block each other.
+
+    If another process is doing so, SQLite reports the file as locked at once, without waiting.
+    """
     until = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
@@ -408,16 +413,16 @@ def _write_ahead(connection: sa.Connection) -> None:
 
 
 def is_there(path: str) -> bool:
-    """Whether a file that is not empty lies there."""
+    """Return True if there is a nonempty file."""
     return _is_path(path) and os.path.exists(path) and os.path.getsize(path) > 0
 
 
 def _read_only_uri(path: str) -> str | None:
-    """What SQLite opens of a file that cannot be written, or whose folder cannot; None where both can, and
-    where there is no file.
+    """Return the URI by which SQLite opens a file that cannot be written, or whose folder cannot.
 
-    To read a file with a write-ahead log SQLite makes others beside it, unless the file is said never to
-    change. That is not said while somebody has it open, and not where the log has what the file lacks.
+    None if both can, or if there is no file. To read a file with a write-ahead log SQLite creates others next
+    to it, unless the file is declared immutable. It is not declared so while it is open elsewhere, nor if the
+    log has data that the file lacks.
     """
     folder = os.path.dirname(os.path.abspath(path))
     if not is_there(path) or (os.access(path, os.W_OK) and os.access(folder, os.W_OK)):
@@ -432,7 +437,7 @@ def _read_only_uri(path: str) -> str | None:
 
 
 def _is_path(path: str) -> bool:
-    """Whether a file system may have it, and SQLite, whose paths are in UTF-8."""
+    """Return True if a file system and SQLite, whose paths are in UTF-8, can have the path."""
     try:
         return b"\0" not in path.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The decisions that a store has for questions."""
+"""Look up the decisions of queries in a store."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from stead_sym.errors import StoreError
 def known(
     store: Store, asked: Mapping[str, tuple[tuple[Message, ...], tuple[Offered, ...]]]
 ) -> dict[str, Answer]:
-    """The decisions that there are of the keys, each of which is given with its prompt and its calls.
+    """Return the existing decisions of the keys, each of which is given with its prompt and its calls.
 
-    Raises `StoreError` for one of another question than its key was made of.
+    Raise `StoreError` for a decision with another prompt or other calls.
     """
     answers = store.get_many(asked)
     for key, answer in answers.items():
@@ -25,7 +25,7 @@ def known(
 
 
 def of_another_question(store: Store, answer: Answer) -> StoreError:
-    """The error of a decision that is none to what its key was made of."""
+    """Return the error for a decision whose key belongs to another query."""
     return StoreError(
         f"{store.name}: decision {answer.key[:12]} has other calls, or another prompt, than what"
         " its key was made of; use another store"

@@ -1,4 +1,4 @@
-"""Stores by what a user writes: a file, a URL, a variable that holds one, or nothing for the user's own."""
+"""Open the store that a user names: a file, a URL, a variable that holds one, or the user's own."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from stead_sym.errors import StoreError
 
 
 def open_store(path: str | None = None, *, create: bool = True) -> Store:
-    """The store in a file; by default the user's own. It is made where there is none, unless ``create`` is
-    False: then another file has to be there already, and the user's own is taken to be empty.
+    """Return the store in a file; by default the user's own.
 
-    `env NAME` is the file or the URL in that environment variable, so that no command line shows it."""
+    It is created if it does not exist, unless ``create`` is False: then a named file must exist, and a
+    missing store of the user's own is taken to be empty.
+
+    `env NAME` is the file or the URL in that environment variable, so that no command line shows it.
+    """
     word, _, variable = (path or "").partition(" ")
     if word == "env" and variable:
         path = os.environ.get(variable.strip())

@@ -1,14 +1,13 @@
-"""Which of a model's choices count as possible: the likeliest one, or all that sampling may come to.
+"""The possible choices of a model: the likeliest one, or all that sampling may give.
 
-The decision: what a model said at a branching node is kept as it was said, and a rule makes a set of calls of
-it. With ℓ(c) the log-probability of token c at a node:
+The decision: the model's log-probabilities at a branching node are stored unchanged, and a rule derives a set
+of calls. With ℓ(c) the log-probability of token c at a node:
 
 - `Greedy` with a tolerance δ keeps { best } ∪ { c : max_c' ℓ(c') − ℓ(c) < δ }, where best has the greatest ℓ
-and,
-  of several such tokens, the least token id;
-- `Sampling` at temperature T inside the offered calls takes c with probability
-  exp(ℓ(c)/T) / Σ_c' exp(ℓ(c')/T), and keeps each call whose product of these along its branching nodes is
-  at least P. The greedy call is kept too, so that something is selected where all are less likely.
+  and, of several such tokens, the least token id;
+- `Sampling` at temperature T among the offered calls takes c with probability exp(ℓ(c)/T) / Σ_c'
+  exp(ℓ(c')/T), and keeps each call whose product of these along its branching nodes is at least P. The greedy
+  call is kept too, so that the selection is not empty if all are less likely.
 """
 
 from __future__ import annotations
@@ -23,38 +22,44 @@ from stead_sym.errors import AgentError, InputError
 Tokens: TypeAlias = tuple[int, ...]
 
 SLACK = 1e-3
-"""How far above 0 a log-probability may be by rounding."""
+"""The maximum rounding error of a log-probability above 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """Greedy decoding. With ``tolerance`` 0 one call is possible in each context."""
+    """Greedy decoding; with ``tolerance`` 0 one call is possible in each context."""
 
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
+        """Check the tolerance."""
         if not 0.0 <= self.tolerance < math.inf:
             raise InputError(f"the tolerance {self.tolerance} is not a number of at least 0; give one")
 
     def __str__(self) -> str:
+        """Return the rule in words."""
         return f"with a tolerance of {self.tolerance:g}" if self.tolerance else "greedily"
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling inside the offered calls at a ``temperature``; calls of a probability below ``least`` are left
-    out of account."""
+    """Sampling among the offered calls at a ``temperature``.
+
+    Calls with a probability below ``least`` are not considered.
+    """
 
     least: float
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         if not 0.0 < self.least <= 1.0:
             raise InputError(f"the probability {self.least} is not above 0 and at most 1; give such a number")
         if not 0.0 < self.temperature < math.inf:
             raise InputError(f"the temperature {self.temperature} is not a number above 0; give one")
 
     def __str__(self) -> str:
+        """Return the rule in words."""
         return f"sampling at temperature {self.temperature:g} down to a probability of {self.least:g}"
 
 
@@ -63,10 +68,10 @@ Rule: TypeAlias = Greedy | Sampling
 
 @dataclass(frozen=True, slots=True)
 class Branching:
-    """What the model said at one branching node: the log-probability of each allowed next token, over the
-    whole vocabulary.
+    """The log-probability of each allowed next token at one branching node, over the whole vocabulary.
 
-    ``path`` are the tokens of the answer so far, ``allowed`` the children's tokens, ascending.
+    ``path`` are the tokens of the answer so far, ``allowed`` the children's tokens, ascending. Raise
+    `AgentError` for invalid log-probabilities.
     """
 
     path: Tokens
@@ -74,6 +79,7 @@ class Branching:
     logprobs: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        """Check the log-probabilities."""
         if len(self.logprobs) != len(self.allowed):
             raise AgentError(
                 f"the model gave {len(self.logprobs)} log-probabilities for {len(self.allowed)} tokens; "
@@ -98,7 +104,7 @@ class Branching:
 
     @property
     def margin(self) -> float:
-        """By how much the best child leads the next one; 0 for a tie."""
+        """The lead of the best child over the next one; 0 for a tie."""
         first, second = sorted(self.logprobs, reverse=True)[:2]
         return first - second
 
@@ -108,28 +114,30 @@ class Branching:
         return min(1.0, math.fsum(map(math.exp, self.logprobs)))
 
     def shares(self, temperature: float = 1.0) -> tuple[float, ...]:
-        """The probability of each allowed token when one of them is sampled."""
+        """Return the probability of each allowed token if one of them is sampled."""
         greatest = max(self.logprobs)
         weights = [math.exp((logprob - greatest) / temperature) for logprob in self.logprobs]
         whole = math.fsum(weights)
         return tuple(weight / whole for weight in weights)
 
     def entropy(self) -> float:
-        """The entropy of `shares`, in bits."""
+        """Return the entropy of `shares`, in bits."""
         return -math.fsum(share * math.log2(share) for share in self.shares() if share)
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How a node is reached: by the greedy choice at every node before or not, and with which probability
-    when the offered calls are sampled."""
+    """The way to a node: by greedy choices only or not, and its probability.
+
+    The probability is that of sampling among the offered calls.
+    """
 
     greedily: bool = True
     probability: float = 1.0
 
 
 def kept(rule: Rule, branching: Branching, here: Reached) -> Iterator[tuple[int, Reached]]:
-    """The tokens that are followed at a node, each with how the next node is then reached."""
+    """Yield the tokens that the rule follows at a node, each with the way to the next node."""
     temperature = rule.temperature if isinstance(rule, Sampling) else 1.0
     greatest, likeliest = max(branching.logprobs), branching.best
     shares = branching.shares(temperature)
@@ -148,7 +156,7 @@ def kept(rule: Rule, branching: Branching, here: Reached) -> Iterator[tuple[int,
 
 
 def rule_data(rule: Rule) -> dict[str, float]:
-    """A rule as JSON data, which `rule_from_data` reads back; it is part of a decision's key."""
+    """Return a rule as JSON data, for `rule_from_data`; it is part of a decision's key."""
     match rule:
         case Greedy(tolerance):
             return {"tolerance": tolerance}
@@ -159,7 +167,7 @@ def rule_data(rule: Rule) -> dict[str, float]:
 
 
 def rule_from_data(data: Any) -> Rule:
-    """The rule that `rule_data` wrote; `InputError` for other data."""
+    """Return the rule from data of `rule_data`; raise `InputError` for other data."""
     match data:
         case {"tolerance": float() | int() as tolerance} if len(data) == 1:
             return Greedy(float(tolerance))

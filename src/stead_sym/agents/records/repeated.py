@@ -1,7 +1,7 @@
-"""Whether an agent answers the same when it is asked about the same context again.
+"""Check that an agent gives the same answer when it is queried about the same context again.
 
-The decision: whether it answers differently is read off its records, each of which has all answers to one
-question. So it is found again whenever the records are, and not only by the run that asked.
+The decision: differing answers are detected in the records, each of which has all answers to one query. So
+they are detected whenever the records are read, and not only in the run that made the queries.
 """
 
 from __future__ import annotations
@@ -15,49 +15,48 @@ from stead_sym.agents.records.said import SAMPLES, Samples
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The ``answers`` of one agent that decodes no tokens, in the order in which they were asked for."""
+    """The ``answers`` of one agent that decodes no tokens, in the order of the queries."""
 
     answers: tuple[Answer, ...]
 
     @property
     def samples(self) -> int:
-        """How often the agent is meant to be asked about a context."""
+        """The intended number of queries about a context."""
         return max(int(answer.model.get(SAMPLES, "1")) for answer in self.answers)
 
     @property
     def again(self) -> tuple[Answer, ...]:
-        """The records of contexts about which it was asked more than once."""
+        """The records of contexts with more than one query."""
         return tuple(answer for answer in self.answers if asked(answer) > 1)
 
     @property
     def divided(self) -> tuple[Answer, ...]:
-        """The records of contexts about which the agent gave different answers."""
+        """The records of contexts with different answers."""
         return tuple(answer for answer in self.again if divided(answer))
 
     @property
     def unsteady(self) -> tuple[Answer, ...]:
-        """The same, for an agent that is meant to be asked once about each context, and so to give one
-        answer."""
+        """The records of `divided`, for an agent with one intended query about each context."""
         return self.divided if self.samples == 1 else ()
 
 
 def repeated(answers: Iterable[Answer]) -> Repeated | None:
-    """What the records of answers tell together; None where there are none but of decoded tokens."""
+    """Return the records of answers together; None if there are only records of decoded tokens."""
     given = tuple(answer for answer in answers if isinstance(answer.said, Samples))
     return Repeated(given) if given else None
 
 
 def asked(answer: Answer) -> int:
-    """How often the question was put, of an agent that decodes no tokens; else 0."""
+    """Return the number of queries, for an agent that decodes no tokens; else 0."""
     return len(answer.said.answers) if isinstance(answer.said, Samples) else 0
 
 
 def divided(answer: Answer) -> bool:
-    """Whether answers to one question differ."""
+    """Return True if answers to one query differ."""
     return isinstance(answer.said, Samples) and answer.said.divided
 
 
 def answers_in_words(answer: Answer) -> str:
-    """The answers in their order: `read(x), then burn(x)`."""
+    """Return the answers in their order: `read(x), then burn(x)`."""
     given = answer.said.answers if isinstance(answer.said, Samples) else ()
     return ", then ".join(" or ".join(map(str, sorted(one.calls))) for one in given)

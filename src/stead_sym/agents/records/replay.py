@@ -1,4 +1,4 @@
-"""Decisions as JSON Lines, and the agent that answers from such a file without a model.
+"""Decisions as JSON Lines, and the agent that replays such a file without a model.
 
 The decision: a replay derives every selection again from the recorded log-probabilities, and a context that
 the file lacks is an error, never a guess.
@@ -24,22 +24,25 @@ _LINES = ".jsonl"
 
 
 def export_lines(answers: Iterable[Answer]) -> Iterator[str]:
-    """One line of JSON per decision: the record with the digest of its contents, no line feed at the end."""
+    """Yield one line of JSON per decision: the record with the digest of its contents.
+
+    A line has no line feed at the end.
+    """
     for answer in answers:
         data = answer.data()
         yield spelled({**data, "digest": digest(data)})
 
 
 def packaged_recordings() -> tuple[str, ...]:
-    """The models whose decisions on the packaged examples come with the package."""
+    """Return the models whose decisions on the packaged examples come with the package."""
     names = [entry.name for entry in files("stead_sym.agents.records").joinpath("recorded").iterdir()]
     return tuple(sorted(name.removesuffix(_LINES) for name in names if name.endswith(_LINES)))
 
 
 def read_answers(path: str | Path) -> list[Answer]:
-    """The decisions in a file of JSON Lines, or those in the package under a name of `packaged_recordings`.
+    """Return the decisions in a file of JSON Lines, or the packaged ones of `packaged_recordings`.
 
-    Raises `StoreError` for a line that is not one, or whose digest is wrong.
+    Raise `StoreError` for an invalid line, or one whose digest is wrong.
     """
     source = Path(path)
     if not isfile(source) and str(path) in packaged_recordings():
@@ -51,7 +54,7 @@ def read_answers(path: str | Path) -> list[Answer]:
         raise StoreError(
             f"{path}: {why}; name a file that `stead-sym models decisions export` wrote"
         ) from None
-    except ValueError as error:  # bytes that are no text, a path that no file system takes
+    except ValueError as error:  # bytes that are no text, or an invalid path
         raise StoreError(
             f"{path}: not a text file ({error}); name one of `stead-sym models decisions export`"
         ) from None
@@ -59,15 +62,19 @@ def read_answers(path: str | Path) -> list[Answer]:
 
 
 class ReplayAgent:
-    """The answers of a model, or of any recorded agent, in a file, as an agent. It asks nothing, so its
-    queries are 0."""
+    """An agent that replays the answers of a model, or of any recorded agent, from a file.
+
+    It sends no queries, so its count of queries is 0.
+    """
 
     def __init__(self, path: str | Path, prompt: Texts, rule: Rule | None = None) -> None:
-        """``prompt`` is what the model was sent; of an agent that is sent none it does not matter. ``rule``
-        None keeps the one that the decisions were taken with.
+        """Read the file.
 
-        Raises `StoreError` where the file has the decisions of several models, two for one question, or
-        decisions of several rules where ``rule`` is None.
+        ``prompt`` is the model's; for an agent without a prompt it is ignored. ``rule`` None keeps the one
+        with which the decisions were made.
+
+        Raise `StoreError` if the file has the decisions of several models, two for one query, or decisions
+        of several rules if ``rule`` is None.
         """
         self._path = str(path)
         self._rule = rule
@@ -108,15 +115,15 @@ class ReplayAgent:
 
     @property
     def queries(self) -> int:
-        """0: a replay puts nothing to a model."""
+        """The number of queries to a model, 0."""
         return 0
 
     def answer(self, context: DecisionContext) -> Answer | None:
-        """The record that a selection came from."""
+        """Return the record of a selection."""
         return self._given.get(context)
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
-        """The recorded selections; `StoreError` for a context that the file lacks."""
+        """Return the recorded selections; raise `StoreError` for a context that the file lacks."""
         return [self._select(context) for context in contexts]
 
     def _select(self, context: DecisionContext) -> frozenset[Call]:

@@ -1,7 +1,7 @@
-"""What an agent said to one decision context, as far as it can be weighed.
+"""An agent's answer to one decision context, with the data that show its certainty.
 
-One decision: a model that decodes tokens is recorded with its log-probabilities, from which the selection and
-its weight follow; any other agent with the calls that it answered, each time it was asked.
+One decision: a model that decodes tokens is recorded with its log-probabilities, which determine the
+selection and its token probability; any other agent with the calls of each of its answers.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from stead_sym.agents.records.possible import SLACK, Branching, Rule
 from stead_sym.deployment.tool import Call
 
 SAMPLES = "samples"
-"""The name, in the identity of an agent, of how often it is meant to be asked, where that is not once."""
+"""The name, in the identity of an agent, of the intended number of queries, if it is not 1."""
 
 
 def is_logprob(number: object) -> TypeGuard[float]:
-    """Whether something is a log-probability, of what is possible; rounding may take it a little above 0."""
+    """Return True for the log-probability of a possible event; rounding may exceed 0 slightly."""
     return isinstance(number, int | float) and not isinstance(number, bool) and -1e300 < number < SLACK
 
 
 class Unforced(NamedTuple):
-    """How far a model writes the call of its greedy choice when nothing constrains it: the first ``agreed``
-    of the ``length`` tokens, then ``token`` instead, which is spelled ``text``; None where it writes them
-    all. ``logprob`` is Σ ℓ(t) over all tokens t of the call, forced ones and the end too: that the model
-    writes just this call when it is sampled without a constraint; None where the backend does not tell."""
+    """The comparison of a selected call with unconstrained greedy decoding.
+
+    The model writes the first ``agreed`` of the ``length`` tokens, then ``token`` instead, with the text
+    ``text``; None if it writes them all. ``logprob`` is Σ ℓ(t) over all tokens t of the call, forced ones and
+    the end too: the log-probability that the model writes exactly this call when it is sampled without a
+    constraint; None if the backend does not report it.
+    """
 
     agreed: int
     length: int
@@ -37,14 +40,16 @@ class Unforced(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether greedy decoding without the constraint is the same call."""
+        """True if greedy decoding without the constraint gives the same call."""
         return self.agreed == self.length
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What a language model said at the ``branchings`` that were visited, shallow ones first, and the
-    ``rule`` that makes a selection of it. ``unforced`` is None where that was not asked."""
+    """The log-probabilities of a language model at the visited ``branchings``, shallow ones first.
+
+    ``rule`` derives the selection. ``unforced`` is None if it was not requested.
+    """
 
     branchings: tuple[Branching, ...]
     rule: Rule
@@ -52,22 +57,27 @@ class Decoding:
 
     @property
     def margin(self) -> float | None:
-        """The least margin at a branching node; None where every token was forced."""
+        """The least margin at a branching node; None if every token was forced."""
         return min((branching.margin for branching in self.branchings), default=None)
 
     @property
     def mass(self) -> float | None:
-        """The least probability, at a branching node, that the next token is one of an offered call; None
-        where every token was forced. A low one tells that the model would rather say something else. The
-        forced tokens count in `whole` only."""
+        """The least token probability of the offered calls at a branching node.
+
+        None if every token was forced. A low value means that the model prefers some other text. The forced
+        tokens count in `whole` only.
+        """
         return min((branching.mass for branching in self.branchings), default=None)
 
     @property
     def whole(self) -> float | None:
-        """The probability of staying with the offered calls along the whole greedy choice: the product, over
-        *all* of its tokens, of the mass on tokens that lead to an offered call, which at a forced token is
-        that token's own probability. It is exp(`Unforced.logprob`) / Π of the shares of the greedy choice at
-        the branching nodes. None where every token was forced, or the forced tokens were not asked about."""
+        """The probability of staying with the offered calls along the whole greedy choice.
+
+        It is the product, over *all* of its tokens, of the mass on tokens that lead to an offered call, which
+        at a forced token is that token's own probability. It is exp(`Unforced.logprob`) / Π of the shares of
+        the greedy choice at the branching nodes. None if every token was forced, or if the forced tokens were
+        not requested.
+        """
         if not self.branchings or self.unforced is None or self.unforced.logprob is None:
             return None
         logprob = self.unforced.logprob
@@ -79,12 +89,14 @@ class Decoding:
 
     @property
     def entropy(self) -> float:
-        """The entropy over the offered calls, in bits, when one is sampled at temperature 1: Σ P(n)·H(n)
-        over the branching nodes n. A lower bound where some were not visited."""
+        """The entropy over the offered calls, in bits, for sampling at temperature 1: Σ P(n)·H(n).
+
+        The sum is over the branching nodes n. It is a lower bound if some were not visited.
+        """
         return math.fsum(self._probability(b) * b.entropy() for b in self.branchings)
 
     def _probability(self, node: Branching) -> float:
-        """The probability that sampling comes to a node."""
+        """Return the probability that sampling reaches a node."""
         probability = 1.0
         for above in self.branchings:
             depth = len(above.path)
@@ -94,8 +106,11 @@ class Decoding:
 
 
 class Given(NamedTuple):
-    """One answer: the calls, of which any may be made, what was said beside them, such as reasoning, and the
-    log-probability of all that was said, where that is known."""
+    """One answer: alternative calls, with an optional note and log-probability.
+
+    The note is text besides the calls, such as reasoning; the log-probability is that of the whole answer, if
+    it is known.
+    """
 
     calls: tuple[Call, ...]
     note: str = ""
@@ -104,20 +119,22 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The answers of an agent that was asked as often as there are some. It selects every call that is in
-    one; an agent that is meant to be asked once selects what it answered first, and the others show whether
-    it answers the same."""
+    """The answers of an agent to repeated queries about one context.
+
+    It selects every call in one of them. An agent with one intended query selects its first answer, and the
+    others show if it answers consistently.
+    """
 
     answers: tuple[Given, ...]
 
     @property
     def counts(self) -> Counter[Call]:
-        """In how many answers each call is."""
+        """The number of answers that have each call."""
         return Counter(call for given in self.answers for call in dict.fromkeys(given.calls))
 
     @property
     def divided(self) -> bool:
-        """Whether two answers are of different calls."""
+        """True if two answers have different calls."""
         return len({frozenset(given.calls) for given in self.answers}) > 1
 
 

@@ -1,7 +1,7 @@
-"""What can be kept of a store some of whose rows are damaged: a new store with the others.
+"""Recover the intact rows of a damaged store into a new one.
 
-The decision: a row is kept where every check of a read passes. Of two decisions for one key that disagree
-neither is: which one is right cannot be told, and the model can be asked again.
+The decision: a row is kept if it passes every check of a read. Of two decisions for one key that disagree
+neither is kept: the right one cannot be determined, and the model can be queried again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROWS_PER_READ = 500
 
 
 class Lost(NamedTuple):
-    """A row that was not kept: its table, its number, its key where that can be read, and why."""
+    """A row that was not kept: its table, its number, its key if it can be read, and the reason."""
 
     table: str
     number: int
@@ -29,12 +29,13 @@ class Lost(NamedTuple):
     why: str
 
     def __str__(self) -> str:
+        """Return the row and the reason in words."""
         key = f" (key {self.key[:12]})" if self.key else ""
         return f"{self.table} {self.number}{key}: {self.why}"
 
 
 class Salvaged(NamedTuple):
-    """How many decisions and nodes were kept, and what was not."""
+    """The numbers of kept decisions and nodes, and the lost rows."""
 
     decisions: int
     nodes: int
@@ -42,7 +43,7 @@ class Salvaged(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A row as it was read: what it says in short, or why it cannot be believed."""
+    """A row that was read, with a summary of its contents, or the reason for rejecting it."""
 
     number: int
     row: Row | None
@@ -51,9 +52,9 @@ class _Read(NamedTuple):
 
 
 def salvage(old: Store, new: Store) -> Salvaged:
-    """Add the sound rows of one store to another, which has to be empty: all of them, or after an error none.
+    """Add the intact rows of one store to another, which must be empty: all of them, or none on error.
 
-    Raises `StoreError` where it is not, and where ``old`` cannot be read at all.
+    Raise `StoreError` if it is not empty, or if ``old`` cannot be read at all.
     """
     lost: list[Lost] = []
     new.database.complete()
@@ -75,7 +76,7 @@ def salvage(old: Store, new: Store) -> Salvaged:
 
 
 def _kept(old: Store, table: str, lost: list[Lost]) -> Iterator[Row]:
-    """The first sound row of every key of which no other says something else; the lost ones are listed."""
+    """Yield the first intact row of every key without contradicting rows; list the lost ones."""
     said: dict[str, dict[str, int]] = {}
     for number, row, says, why in _read(old, table):
         if row is None or why:

@@ -1,10 +1,10 @@
-"""The store of decisions, to which rows are only ever added: an SQLite file, or a PostgreSQL database.
+"""The append-only store of decisions: an SQLite file, or a PostgreSQL database.
 
-The decision: three tables. `node` has what the model said at one branching node, and each answer to a
-question that is put several times, written the moment it is known; `decision` has the finished answers;
-`question` has their keys by the texts that were asked, so that what is known is found without a tokenizer. So
-a process that ends in the middle of a batch loses no answer of the model: the next one finds the nodes. A row
-carries the digest of its contents, and every read checks it.
+The decision: there are three tables. `node` has the log-probabilities at one branching node, and each answer
+to a repeated query, written as soon as it is known. `decision` has the finished answers. `question` has their
+keys by the texts of the query, so that a decision is found without a tokenizer. So a process that ends in the
+middle of a batch loses no answer of the model: the next one finds the nodes. A row has the digest of its
+contents, and every read checks it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """The decisions in a file, or in the database behind a PostgreSQL URL; without either, in memory. A file
-    that is not there is made with ``create``, and an error without. ``name`` says where they are, without a
-    user or a password.
+    """The decisions in a file, or in a PostgreSQL database; without either, in memory.
 
-    Every method raises `StoreError` for a row that is corrupt, for two rows of one key that disagree (both
-    name the row), and for a database that cannot be worked with. Many threads may use one store, and several
-    processes one file or database.
+    With ``create`` a missing file is created, without it is an error. ``name`` is the location without a user
+    or a password.
+
+    Every method raises `StoreError` for a corrupt row, for two rows of one key that disagree (both name the
+    row), and for an error of the database. A store is thread-safe, and several processes may share a file or
+    database.
     """
 
     def __init__(self, path: str | Path | None = None, *, create: bool = True) -> None:
@@ -48,9 +49,11 @@ class Store:
         self.name = self.database.name
 
     def __enter__(self) -> Self:
+        """Return the store itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Close the store."""
         self.close()
 
     def close(self) -> None:
@@ -58,11 +61,11 @@ class Store:
         self.database.close()
 
     def get(self, key: str) -> Answer | None:
-        """The decision of that key, if there is one."""
+        """Return the decision with that key; None if there is none."""
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """The decisions that are known of these keys."""
+        """Return the existing decisions with these keys."""
         with self.database.reading() as connection:
             rows = self._rows(connection, "decision", list(keys))
         return {key: self._only(found, key) for key, found in rows.items()}
@@ -70,14 +73,14 @@ class Store:
     def put(self, answer: Answer) -> Answer:
         """Add a decision, and return the one that is then in the store.
 
-        If there is one of that key already, nothing is added; `StoreError` where it selects otherwise.
+        If there is one with that key already, nothing is added; raises `StoreError` if its selection differs.
         """
         return self.put_many([answer])[0]
 
     def put_many(self, answers: Sequence[Answer]) -> list[Answer]:
-        """Add decisions as `put` does; those that are then in the store, in the order given.
+        """Add decisions as `put` does; return those that are then in the store, in the order given.
 
-        Where one of them selects otherwise than the one that is there, the others are added all the same.
+        If one of them disagrees with an existing one, the others are added nevertheless.
         """
         new: dict[str, Answer] = {}
         for answer in answers:
@@ -96,7 +99,7 @@ class Store:
         return [there[answer.key] for answer in answers]
 
     def get_nodes(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
-        """The log-probabilities at the branching nodes that are known of these keys."""
+        """Return the known log-probabilities at branching nodes with these keys."""
         with self.database.reading() as connection:
             rows = self._rows(connection, "node", list(keys))
         for (first, body), *others in rows.values():
@@ -111,11 +114,11 @@ class Store:
         return {key: tuple(found[0][1]) for key, found in rows.items()}
 
     def put_nodes(self, nodes: Mapping[str, Sequence[float]]) -> None:
-        """Add what the model said at branching nodes, by their keys, where it is not known."""
+        """Add the log-probabilities at branching nodes, by their keys, unless they are known."""
         self._add("node", {key: spelled(list(logprobs)) for key, logprobs in nodes.items()})
 
     def get_heard(self, keys: Iterable[str]) -> dict[str, Given]:
-        """Single answers to questions that are put several times, as far as they are known by these keys."""
+        """Return the known single answers to repeated queries, by these keys."""
         with self.database.reading() as connection:
             rows = self._rows(connection, "node", list(keys))
         found = {}
@@ -127,17 +130,17 @@ class Store:
         return found
 
     def put_heard(self, key: str, given: Given) -> None:
-        """Add such an answer, unless it is known."""
+        """Add a single answer to a repeated query, unless it is known."""
         self._add("node", {key: spelled(given_data(given))})
 
     def answers(self) -> Iterator[tuple[int, Answer]]:
-        """All decisions with the numbers of their rows, oldest first."""
+        """Yield all decisions with the numbers of their rows, oldest first."""
         for row in self.database.all_rows("decision"):
             number, body = self._checked("decision", row)
             yield number, self._answer(number, body)
 
     def get_questions(self, keys: Iterable[str]) -> dict[str, str]:
-        """The keys of the decisions that answer these questions, as far as there are any."""
+        """Return the keys of existing decisions by these keys of queries."""
         if not self.database.is_complete:
             return {}
         with self.database.reading() as connection:
@@ -145,19 +148,21 @@ class Store:
         return {key: str(found[0][1]) for key, found in rows.items()}
 
     def put_questions(self, questions: Mapping[str, str]) -> None:
-        """Add the keys of the decisions that answer questions."""
+        """Add the keys of decisions by the keys of queries."""
         self.database.complete()
         self._add("question", {key: spelled(decision) for key, decision in questions.items()})
 
     def claims(self) -> Claims:
-        """The claims of one worker on questions, to be used as a context manager."""
+        """Return the claims of one worker, a context manager."""
         from stead_sym.agents.records.claims import Claims
 
         return Claims(self.database)
 
     def _add(self, name: str, texts: Mapping[str, str]) -> dict[str, list[tuple[int, Any]]]:
-        """Add rows of these contents for the keys that have none. Where some had one, the rows that are then
-        there of all of them."""
+        """Add rows with these contents for the keys that have none.
+
+        If some keys had one, returns the rows that then exist for all of them.
+        """
         rows = {key: _row(key, text) for key, text in texts.items()}
         with self.database.writing() as connection:
             if not self.database.has_unique_keys:
@@ -172,7 +177,7 @@ class Store:
     def _rows(
         self, connection: sa.Connection, name: str, keys: Sequence[str]
     ) -> dict[str, list[tuple[int, Any]]]:
-        """The numbers and the contents of the rows of each key, oldest first, checked."""
+        """Return the numbers and the checked contents of the rows of each key, oldest first."""
         found: dict[str, list[tuple[int, Any]]] = {}
         for row in self.database.rows(connection, name, keys):
             found.setdefault(row[1], []).append(self._checked(name, row))
@@ -195,7 +200,7 @@ class Store:
             raise StoreError(f"{self.name}: decision {number}: {error.message}; use another store") from None
 
     def _only(self, rows: Sequence[tuple[int, Any]], key: str) -> Answer:
-        """The answer of the rows, which are of one key and must agree."""
+        """Return the answer in the rows of one key, which must agree."""
         (first, body), *others = rows
         answer = self._answer(first, body)
         if answer.key != key:
@@ -212,12 +217,12 @@ class Store:
 
 
 def _are_logprobs(body: object) -> TypeGuard[list[float]]:
-    """Whether contents are those of a node: log-probabilities, minus infinity among them."""
+    """Return True for the contents of a node: log-probabilities, possibly minus infinity."""
     return isinstance(body, list) and all(one == -math.inf or is_logprob(one) for one in body)
 
 
 def contents(row: tuple[int, str, str, str]) -> Any:
-    """The data of a row; `ValueError` where its digest is that of other contents, or they are no data."""
+    """Return the data of a row; raise `ValueError` if its digest is wrong, or if they are no data."""
     _, key, text, recorded = row
     if not (isinstance(key, str) and isinstance(text, str)) or _digest(key, text) != recorded:
         raise ValueError("its digest does not match")
@@ -232,7 +237,7 @@ def _row(key: str, text: str) -> dict[str, str]:
 
 
 def _digest(key: str, text: str) -> str:
-    """`digest([key, body])`, where ``text`` is `spelled(body)`, without spelling it once more."""
+    """Return `digest([key, body])`, where ``text`` is `spelled(body)`, without computing it again."""
     return digest_text(joined([spelled(key), text]))
 
 

@@ -1,8 +1,8 @@
-"""Decoding inside the set of offered calls, as data: no model is called here.
+"""Constrained decoding within the offered calls as data, without a model.
 
 The decision: the calls' token sequences, each closed by an end token so that none is a prefix of another,
-form a trie. At a node with one child the token is forced. At a *branching* node the model is asked for the
-log-probabilities of the children, and a rule of `possible` says which of them are followed.
+form a trie. At a node with one child the token is forced. At a *branching* node the model is queried for the
+log-probabilities of the children, and a rule of `possible` decides which of them are followed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Trie:
     """The prefix trie of the token sequences of the offered calls."""
 
     def __init__(self, sequences: Sequence[Tokens]) -> None:
-        """Raises `AgentError` where two sequences are the same, or one is a prefix of another."""
+        """Build the trie; raise `AgentError` if two sequences are equal, or one is a prefix of another."""
         self.sequences = tuple(sequences)
         self._children: dict[Tokens, set[int]] = {}
         self._leaf: dict[Tokens, int] = {}
@@ -38,8 +38,10 @@ class Trie:
                 )
 
     def ahead(self, path: Tokens) -> tuple[Tokens, Tokens]:
-        """``path`` with the forced tokens appended, a branching node or a whole sequence, and the tokens that
-        may follow there, ascending; none after a whole sequence."""
+        """Return ``path`` with the forced tokens appended, and the tokens that may follow there, ascending.
+
+        The extended path is a branching node or a whole sequence; nothing follows a whole sequence.
+        """
         found = self._ahead.get(path)
         if found is None:
             end = path
@@ -49,19 +51,21 @@ class Trie:
         return found
 
     def leaf(self, path: Tokens) -> int:
-        """The number of the sequence that ``path`` is."""
+        """Return the number of the sequence ``path``."""
         return self._leaf[path]
 
 
 @lru_cache(maxsize=4096)
 def trie(sequences: tuple[Tokens, ...]) -> Trie:
-    """The trie of these sequences, the same one for the same: many contexts offer the same calls. Raises as
-    `Trie` does."""
+    """Return the trie of these sequences, cached, since many contexts offer the same calls.
+
+    Raise the errors of `Trie`.
+    """
     return Trie(sequences)
 
 
 class Decoder:
-    """One decision in progress. While ``open`` is not empty, `tell` what the model says at these nodes."""
+    """One decision in progress; while ``open`` is not empty, `tell` the log-probabilities at these nodes."""
 
     def __init__(self, trie: Trie, rule: Rule) -> None:
         self._trie = trie
@@ -74,32 +78,35 @@ class Decoder:
 
     @property
     def open(self) -> tuple[tuple[Tokens, Tokens], ...]:
-        """The branching nodes to ask about: the tokens so far, and those allowed next."""
+        """The branching nodes to query: the tokens so far, and the allowed next ones."""
         return tuple((path, allowed) for path, (allowed, _) in self._open.items())
 
     @property
     def branchings(self) -> tuple[Branching, ...]:
-        """The branching nodes that were told, those with the shortest path first."""
+        """The known branching nodes, those with the shortest path first."""
         return tuple(sorted(self._branchings, key=lambda b: (len(b.path), b.path)))
 
     @property
     def selected(self) -> dict[int, float]:
-        """The numbers of the selected sequences, once nothing is open, each with its probability when one of
-        all sequences is sampled at the rule's temperature (1 for greedy decoding)."""
+        """The numbers of the selected sequences, once no node is open, each with its probability.
+
+        The probability is that of sampling among all sequences at the rule's temperature (1 for greedy
+        decoding).
+        """
         return dict(self._selected)
 
     @property
     def best(self) -> int | None:
-        """The number of the sequence that greedy decoding writes; None while that is open."""
+        """The number of the sequence that greedy decoding gives; None while that is open."""
         return self._best
 
     def tell(self, path: Tokens, logprobs: Sequence[float]) -> None:
-        """The log-probabilities of the tokens allowed after ``path``, in the order given by ``open``."""
+        """Add the log-probabilities of the tokens allowed after ``path``, in the order given by ``open``."""
         allowed, _ = self._open[path]
         self.take(Branching(path, allowed, tuple(map(float, logprobs))))
 
     def take(self, branching: Branching) -> None:
-        """What was said at one of the nodes of ``open``."""
+        """Add the log-probabilities at one of the nodes of ``open``."""
         _, here = self._open.pop(branching.path)
         self._branchings.append(branching)
         for token, after in kept(self._rule, branching, here):

@@ -1,8 +1,8 @@
-"""What the decisions of a language model weigh together: how much of its probability is on what was offered.
+"""The token probability of a language model's decisions: the share of the offered calls.
 
-The decision: a choice among offered calls is forced by the decoding where the model would rather say
-something else, whatever its margin. So the margin never stands alone: the mass on the offer is beside it,
-where calls part (`Decoding.mass`) and over the whole answer, forced tokens too (`Decoding.whole`).
+The decision: a choice among offered calls is forced by the decoding if the model prefers some other text,
+whatever its margin. So the margin is always reported with the mass on the offer, at branching nodes
+(`Decoding.mass`) and over the whole answer, forced tokens included (`Decoding.whole`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from stead_sym.agents.records.said import Decoding, Samples
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The ``answers`` of one agent that decodes tokens, in the order in which they were asked for."""
+    """The ``answers`` of one agent that decodes tokens, in the order of the queries."""
 
     answers: tuple[Answer, ...]
 
     @property
     def lightest(self) -> Answer | None:
-        """The decision with the least mass on the offered calls; None where every token was forced."""
+        """The decision with the least mass on the offered calls; None if every token was forced."""
         return min(
             (answer for answer in self.answers if answer.mass is not None),
             key=lambda answer: answer.mass or 0.0,
@@ -38,60 +38,64 @@ class Weight:
 
     @property
     def whole(self) -> float | None:
-        """The least mass on the offered calls over a whole answer (`Decoding.whole`), of those known."""
+        """The least known mass on the offered calls over a whole answer (`Decoding.whole`)."""
         return min((answer.whole for answer in self.answers if answer.whole is not None), default=None)
 
     @property
     def partly_known(self) -> tuple[Answer, ...]:
-        """The decisions whose mass is known where calls part, and not over the whole answer."""
+        """The decisions whose mass is known at branching nodes, but not over the whole answer."""
         return tuple(answer for answer in self.answers if answer.mass is not None and answer.whole is None)
 
     def below(self, mass: float) -> tuple[Answer, ...]:
-        """The decisions with less mass on the offered calls, where calls part or over the whole answer."""
+        """Return the decisions with less than ``mass`` on the offered calls.
+
+        Both masses are compared: at the branching nodes and over the whole answer.
+        """
         figures = ((answer, (answer.mass, answer.whole)) for answer in self.answers)
         return tuple(a for a, both in figures if any(one is not None and one < mass for one in both))
 
     @property
     def known(self) -> int:
-        """Of how many decisions it is known whether the model takes them without the constraint too."""
+        """The number of decisions with a known comparison to unconstrained decoding."""
         return sum(same is not None for same in map(is_same, self.answers))
 
     @property
     def same(self) -> int:
-        """How many decisions greedy decoding takes without the constraint too."""
+        """The number of decisions that greedy decoding also makes without the constraint."""
         return sum(same is True for same in map(is_same, self.answers))
 
     @property
     def sampling(self) -> Sampling | None:
-        """The rule, where the decisions stand for sampling."""
+        """The rule, if the decisions represent sampling."""
         rules = (answer.rule for answer in self.answers)
         return next((rule for rule in rules if isinstance(rule, Sampling)), None)
 
     @property
     def covered(self) -> float | None:
-        """In every context, sampling picks one of the calls taken to be possible with at least this
-        probability; None where the decisions are those of greedy decoding."""
+        """The least probability, over the contexts, that sampling picks one of the possible calls.
+
+        None if the decisions are those of greedy decoding.
+        """
         if self.sampling is None:
             return None
         return min(covered for answer in self.answers if (covered := answer.covered) is not None)
 
 
 def weight(answers: Iterable[Answer]) -> Weight | None:
-    """The weight of the answers that were decoded; None where there are none."""
+    """Return the decoded answers together; None if there are none."""
     decoded = tuple(answer for answer in answers if isinstance(answer.said, Decoding))
     return Weight(decoded) if decoded else None
 
 
 def is_same(answer: Answer) -> bool | None:
-    """Whether greedy decoding without the constraint is the call that greedy decoding takes inside the offer;
-    None where that is not known."""
+    """Return True if greedy decoding gives the same call without the constraint; None if unknown."""
     if not isinstance(answer.said, Decoding) or answer.said.unforced is None:
         return None
     return answer.said.unforced.same
 
 
 def is_weighed(answer: Answer) -> bool:
-    """Whether there is something to weigh: not where every token was forced, or every answer the same."""
+    """Return True unless every token was forced, or all answers agree."""
     match answer.said:
         case Decoding():
             return answer.margin is not None
@@ -102,7 +106,7 @@ def is_weighed(answer: Answer) -> bool:
 
 
 def weight_words(answer: Answer) -> str:
-    """Margin and mass of a decision, or how often each call was answered, in a few words."""
+    """Return a decision's margin and mass, or the number of answers with each call, in words."""
     match answer.said:
         case Decoding():
             if answer.margin is None:
@@ -117,8 +121,7 @@ def weight_words(answer: Answer) -> str:
 
 
 def freedom_words(answer: Answer) -> str:
-    """Whether the model writes its greedy choice without the constraint too, and what it writes else; empty
-    where that is not known."""
+    """Return the comparison with unconstrained greedy decoding in words; "" if it is unknown."""
     if not isinstance(answer.said, Decoding) or (free := answer.said.unforced) is None:
         return ""
     if free.same:
@@ -128,7 +131,7 @@ def freedom_words(answer: Answer) -> str:
 
 
 def weight_data(answer: Answer) -> dict[str, Any]:
-    """What a decision weighs, as JSON data."""
+    """Return the token probability of a decision as JSON data."""
     match answer.said:
         case Decoding(_, rule, unforced):
             return {
@@ -148,7 +151,7 @@ def weight_data(answer: Answer) -> dict[str, Any]:
 
 
 def percent(share: float | None) -> str:
-    """A probability for people to read, rounded down, so that nothing below 1 reads as 100 %."""
+    """Return a probability for display, rounded down, so that nothing below 1 is shown as 100 %."""
     if share is None:
         return "none"
     if 0.0 < share < 0.0001:

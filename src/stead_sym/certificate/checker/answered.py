@@ -1,15 +1,15 @@
-"""What an agent selects that was asked, from its answers: guards over the state, for every number of records.
+"""Guards over the state from the answers of a queried agent, for an arbitrary number of records.
 
-A context c is what the agent is shown and offered on values y outside C. Let ⟨c⟩(y) say that y differ and are
-not in C, that of the facts and calls over y ∪ C those of c are shown and offered and no others, and that no
-other value stands in what is. A tool of this agent alone has the guard more
+A context c is what is shown and offered to the agent, on values y outside C. Let ⟨c⟩(y) state that the y are
+distinct and not in C, that among the facts and calls over y ∪ C exactly those of c are shown and offered, and
+that no other value occurs in what is shown and offered. A tool of this agent alone gets the additional guard
 
     ⋁ { ∃y. ⟨c⟩(y) ∧ u = t : the agent selects ω(t) in c }.
 
-Obligations, for γ of the views: no more values of a sort than so many stand in what is shown and offered; and
-wherever a call is offered some ⟨c⟩ is true. The latter is looked at on as many values as there are in a
-context, and what keeps each of its facts and calls, and what is none of them, as it is. What is offered is
-what the guards that were written say.
+Obligations, for γ of the views: at most the given number of values of each sort occurs in what is shown and
+offered; and wherever a call is offered some ⟨c⟩ is true. The latter is checked over as many values as a
+context has, plus those that keep the truth value of each of its facts and calls, and of their absence. The
+written guards define what is offered.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Named = Mapping[Value, str]
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers of one agent of a deployment, whose tools have the guards that were written."""
+    """The answers of one agent of a deployment whose tools have the written guards."""
 
     deployment: Deployment
     role: AgentRole
@@ -76,7 +76,10 @@ class Answered:
         return tuple((entry, self._named(entry)) for entry in self.answers.contexts)
 
     def _named(self, entry: Entry) -> Named:
-        """The values of a context. Raises `CertificateRejected` for what is no context with an answer."""
+        """Return the values of a context.
+
+        Raise `CertificateRejected` if the entry is not a context with an answer.
+        """
         place, schema = f"decisions of {self.role.name or 'the agent'}", self.deployment.schema
         found: dict[Value, str] = {}
         lines = {line.relation for line in self.role.views}
@@ -104,7 +107,7 @@ class Answered:
     # guards
 
     def guarded(self, deployment: Deployment) -> Deployment:
-        """A deployment with these tools whose guards say what is selected too."""
+        """Return a deployment with these tools whose guards also state the selection."""
         others = {n for role in self.deployment.agents if role.name != self.role.name for n in role.tools}
         own = set(self.role.tools) - others
         tools = tuple(
@@ -131,7 +134,7 @@ class Answered:
         return disjunction(tuple(cases))
 
     def _said(self, entry: Entry, named: Named, terms: Mapping[Value, Term]) -> Formula:
-        """⟨c⟩(y)"""
+        """Return ⟨c⟩(y)."""
         to = {value: terms.get(value, _var(value)) for value in named}
         parts: list[Formula] = [
             Not(Equal(to[u], to[v])) for u, v in combinations(sorted(named), 2) if named[u] == named[v]
@@ -152,7 +155,7 @@ class Answered:
     def _items(
         self, domain: Mapping[str, Sequence[Value]], to: Mapping[Value, Term]
     ) -> Iterator[tuple[Fact | Call, Formula]]:
-        """Each fact and call over some values, with the formula that it is shown, or offered."""
+        """Yield each fact and call over some values, with the formula that it is shown, or offered."""
         lines = {line.relation for line in self.role.views}
         for relation in self.deployment.schema.relations:
             if not self.role.views or relation.name in lines:
@@ -173,7 +176,7 @@ class Answered:
     # obligations
 
     def few(self) -> Iterator[Formula]:
-        """Per sort, that no more values than so many stand in what is shown and offered."""
+        """Yield a sentence per sort: at most the given number of its values is shown or offered."""
         for sort in self._open:
             binder = Binder("context.x", sort)
             outside = (Not(Equal(Var(binder.name), Const(c))) for c in self.deployment.constants[sort])
@@ -181,7 +184,7 @@ class Answered:
             yield Count("atmost", self.answers.most.get(sort, 0), binder, body)
 
     def covered(self) -> Formula:
-        """That a context is there wherever something is offered."""
+        """Return the formula that some context matches wherever something is offered."""
         nothing = (Not(self._offered(self.deployment.tool(name))) for name in self.role.tools)
         cases = (_some(named, self._said(entry, named, {})) for entry, named in self._contexts)
         return disjunction((conjunction(tuple(nothing)), *cases))
@@ -194,8 +197,10 @@ class Answered:
         return guard
 
     def keeping(self, needed: Needed) -> tuple[Mapping[str, int], int]:
-        """How many values of each sort a context may have, and on how many more all that is said of them
-        rests."""
+        """Return the maximal number of values of each sort in a context, and of further values.
+
+        The further values keep everything that is stated about those of the context.
+        """
         most = {sort: self.answers.most.get(sort, 0) for sort in self._open}
         domain = {sort: list(values) for sort, values in self.deployment.constants.items()}
         to: dict[Value, Term] = {}

@@ -1,23 +1,22 @@
-"""Bounds of formulas from below and from above, each temporal node by a set of the certificate.
+"""Lower and upper bounds of formulas; each temporal node is bounded by a set of the certificate.
 
 `bound(f, lower)`, for a formula of the kernel (`logic.kernel`), is a set over the states of R and the
-assignments to the free variables of f, a part of ⟦f⟧ if ``lower`` and one that ⟦f⟧ is a part of if not.
-First-order formulas are compiled; ¬ exchanges the two sides, ↔ takes both, ∧, ∃ and "at least n" are
-monotone. With E = R × assignments, F the states from which a fair run starts, and F_k those of the
-constraints:
+assignments to the free variables of f: a subset of ⟦f⟧ if ``lower``, otherwise a superset. First-order
+formulas are compiled; ¬ exchanges the two sides, ↔ uses both, ∧, ∃ and "at least n" are monotone. With E = R
+× assignments, F the states from which a fair run starts, and F_k those of the constraints:
 
-    EX f           from both sides   pre(f ∩ F)
-    E[f U g]       from below        rings T_0 = g ∩ F, T_i ⊆ f ∩ pre(T_{i−1}):  ⋃ T_i
-                   from above        U ⊇ g ∩ F, U ⊇ f ∩ pre(U)
-    EG f           from below        Z ⊆ f ∩ pre(Z); for each k rings T_0 = Z ∩ F_k, T_i ⊆ f ∩ pre(T_{i−1})
+    EX f           both bounds       pre(f ∩ F)
+    E[f U g]       lower bound       rings T_0 = g ∩ F, T_i ⊆ f ∩ pre(T_{i−1}):  ⋃ T_i
+                   upper bound       U ⊇ g ∩ F, U ⊇ f ∩ pre(U)
+    EG f           lower bound       Z ⊆ f ∩ pre(Z); for each k rings T_0 = Z ∩ F_k, T_i ⊆ f ∩ pre(T_{i−1})
     with
                                      Z ⊆ pre(⋃ T_i)
-                   from above        Z_0 = f, Z_{i+1} = Z_i ∖ S_i with S_i ∩ pre(Z_i) = ∅; or for some k and
+                   upper bound       Z_0 = f, Z_{i+1} = Z_i ∖ S_i with S_i ∩ pre(Z_i) = ∅; or for some k and
                                      W ⊇ Z_i ∩ F_k, W ⊇ Z_i ∩ pre(W) with S_i ∩ pre(W) = ∅
 
-None of it is a fixpoint. The address of a node is its place in the core of the claim's formula (`0.1` is the
-second child of the first child), its operator and its side: `0.1 EU lower`. A node that stands in several
-places under the same vectors has the address of the first that a walk from the left comes to.
+No fixpoint is computed. The address of a node is its position in the core of the claim's formula (`0.1` is
+the second child of the first child), its operator and its side: `0.1 EU lower`. A node that occurs at several
+positions under the same vectors has the address of the first in a traversal from the left.
 """
 
 from __future__ import annotations
@@ -49,35 +48,38 @@ from stead_sym.logic.syntax import (
 )
 
 Address: TypeAlias = tuple[int, ...]
-"""The numbers of the children on the way from the top of a formula."""
+"""The numbers of the children on the path from the root of a formula."""
 
 
 def written(at: Address, *about: str) -> str:
-    """`0.1 EU lower`: an address in a certificate, and what is said about it."""
+    """Return an address as in a certificate, followed by words about it, for example `0.1 EU lower`."""
     return " ".join((".".join(map(str, at)) or "top", *about))
 
 
 def side_of(lower: bool) -> str:
-    """The word for the side of a bound."""
+    """Return the word for the side of a bound."""
     return "lower" if lower else "upper"
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """The states of each constraint, and bounds of F, those from which a fair run starts."""
+    """The states of each constraint, and the bounds of F, the states from which a fair run starts."""
 
     constraints: Sequence[Bdd]
     lower: Bdd
     upper: Bdd
 
     def bound(self, lower: bool) -> Bdd:
+        """Return the lower or upper bound of F."""
         return self.lower if lower else self.upper
 
 
 @dataclass
 class Bounding:
-    """The bounds of one formula, from the sets that a certificate has for it; ``sets`` gives the diagram of
-    one."""
+    """Computes the bounds of one formula from the sets that a certificate has for it.
+
+    ``sets`` returns the diagram of a set.
+    """
 
     place: str
     bounds: Bounds
@@ -92,8 +94,11 @@ class Bounding:
         self.space, self.manager = self.formulas.space, self.formulas.manager
 
     def bound(self, formula: Core, at: Address, scope: Mapping[str, Vector], lower: bool) -> Bdd:
-        """The bound of a formula at an address; ``scope`` has the vectors of the variables in scope. What was
-        bounded from this side at another address, under the same vectors, is not bounded again."""
+        """Return the bound of a formula at an address; ``scope`` has the vectors of the variables in scope.
+
+        A formula that was bounded on this side at another address, under the same vectors, is not bounded
+        again.
+        """
         if not is_temporal(formula):
             return self.formulas(formula, scope)
         key = formula, tuple(scope[name] for name in self.formulas.free(formula)), lower
@@ -133,7 +138,7 @@ class Bounding:
                 raise outside_kernel(formula)
 
     def pairs(self, formula: Formula, scope: Scope) -> Pairs:
-        """The pairs over the free variables of a formula."""
+        """Return the pairs over the free variables of a formula."""
         terms = (scope[name] for name in self.formulas.free(formula))
         return self.steps.pairs([term for term in terms if isinstance(term, Vector)])
 
@@ -142,9 +147,11 @@ class Bounding:
     def _member(
         self, binder: Binder, body: Core, at: Address, scope: Mapping[str, Vector], lower: bool
     ) -> tuple[Vector, Bdd]:
-        """A vector for the bound variable, and where it names an active (for `x in s` any) value that
-        satisfies the body. It is not dead then: no bit says that it and another variable hold the same dead
-        value."""
+        """Return a vector for the bound variable, and where it names a value that satisfies the body.
+
+        The value is active, or for `x in s` arbitrary. So it is not dead: no bit states that it and another
+        variable hold the same dead value.
+        """
         vector = self.space.unused(binder.sort, scope.values())
         inner = {**scope, binder.name: vector}
         member = self.bound(body, (*at, 0), inner, lower) & self.pairs(body, inner).everywhere
@@ -163,24 +170,24 @@ class Bounding:
     # temporal operators
 
     def _given(self, at: Address, operator: str, lower: bool) -> tuple[Bound, str]:
-        """What the certificate has for a node."""
+        """Return the bound that the certificate has for a node, and its place."""
         address = written(at, operator, side_of(lower))
         if address not in self.bounds:
             raise CertificateRejected("the certificate has a set for this node", f"{self.place} at {address}")
         return self.bounds[address], f"{self.place} at {address}"
 
     def _set(self, pairs: Pairs, number: Set, place: str) -> Bdd:
-        """A set of the certificate, which is one of these pairs."""
+        """Return a set of the certificate, which must be a set of these pairs."""
         function = self.sets(number)
         self.ledger.true(function.support <= pairs.bits, "the set is one of pairs for this node", place)
         return pairs.everywhere & function
 
     def _next(self, pairs: Pairs, f: Bdd, lower: bool) -> Bdd:
-        """⟦EX f⟧ = pre(⟦f⟧ ∩ F)"""
+        """Return a bound of ⟦EX f⟧ = pre(⟦f⟧ ∩ F)."""
         return pairs.preimage(pairs.everywhere & f & self.fairness.bound(lower))
 
     def _until(self, pairs: Pairs, f: Bdd, g: Bdd, at: Address, lower: bool) -> Bdd:
-        """⟦E[f U g]⟧"""
+        """Return a bound of ⟦E[f U g]⟧."""
         given, place = self._given(at, "EU", lower)
         target = pairs.everywhere & g & self.fairness.bound(lower)
         match given:
@@ -196,7 +203,7 @@ class Bounding:
                 raise CertificateRejected("the set for this node is of the right kind", place)
 
     def _reaching(self, pairs: Pairs, f: Bdd, target: Bdd, rings: Sequence[Set], place: str) -> Bdd:
-        """⋃ T_i, for T_0 = target and T_i ⊆ f ∩ pre(T_{i−1})."""
+        """Return ⋃ T_i, for T_0 = target and T_i ⊆ f ∩ pre(T_{i−1})."""
         reaching = last = target
         for number, ring in enumerate(rings, 1):
             members = self._set(pairs, ring, place)
@@ -209,12 +216,12 @@ class Bounding:
         return reaching
 
     def _globally(self, pairs: Pairs, f: Bdd, at: Address, lower: bool) -> Bdd:
-        """⟦EG f⟧"""
+        """Return a bound of ⟦EG f⟧."""
         given, place = self._given(at, "EG", lower)
         return self.globally(pairs, pairs.everywhere & f, given, place, lower)
 
     def globally(self, pairs: Pairs, f: Bdd, given: Bound, place: str, lower: bool) -> Bdd:
-        """⟦EG f⟧ for a set f of pairs."""
+        """Return a bound of ⟦EG f⟧ for a set f of pairs."""
         match given:
             case Staying(number, visits) if lower:
                 stay = self._set(pairs, number, place)

@@ -1,16 +1,15 @@
-"""The check of a certificate, from its first obligation to its last.
+"""Check all obligations of a certificate, in this order.
 
-    1  The domains are C and names, as many of them as the theorem (or mode `normal`) asks for.
-    2  Every D0 is in R. From each state of R: some call is offered or event enabled, each of these has a
-       successor, what is selected is what the decision tables say, and every step leads into R. In R the
-       bounds and the declared keys are kept. What a state keeps of the last step and of the past is what its
-       definition makes of the step (`checker.past`). So R holds all reachable states, and the definition of a
-       deployment is met.
+    1  The domains are C and names, as many of them as the theorem (or mode `normal`) requires.
+    2  Every D0 is in R. In each state of R: some call is offered or event enabled, each of these has a
+       successor, the selected calls are those of the decision tables, and every step leads into R. In R the
+       bounds and the declared keys hold. What a state records of the last step and of the past follows from
+       the step by definition (`checker.past`). So R contains all reachable states, and the deployment
+       satisfies its definition.
     3  The sets F⁻ ⊆ F ⊆ F⁺ bound the states from which a fair run starts, and one starts in each state of R.
     4  Each verdict follows from the sets for the core of its formula (`checker.bounds`).
 
-Every obligation is an inclusion between sets that are given, or that one image or preimage of such a set
-yields.
+Every obligation is an inclusion between given sets, or sets that are one image or preimage of a given set.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ from stead_sym.relational.instance import Fact
 def check_certificate(directory: str | Path, *, backend: Backend | None = None) -> CheckedCertificate:
     """Check the certificate in a directory.
 
-    Raises `CertificateRejected` for the first obligation that does not hold, `InputError` for files that are
-    no certificate, `Undecided` for a formula about more facts than are looked at.
+    Raise `CertificateRejected` for the first obligation that fails, `InputError` for files that are not a
+    certificate, `Undecided` for a formula over more facts than the checker's limit.
     """
     started = time.perf_counter()
     path = Path(directory)
@@ -82,7 +81,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
     checker = Checker(certificate, statement, space, sets)
     try:
         checker.check()
-    except CertificateRejected as error:  # its frames hold the diagrams, which would live as long as it does
+    except CertificateRejected as error:  # its frames would keep the diagrams alive
         raise error.with_traceback(None) from None
     return CheckedCertificate(
         deployment=statement.deployment,
@@ -100,7 +99,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
 
 
 def _decided_by(table: AgentTable) -> str:
-    """Who decides for an agent, in a few words."""
+    """Return in a few words who decides for an agent."""
     if table.entries is None:
         return "any (everything offered)" if table.policy is None else f"policy {table.policy} by its rules"
     number = f"{len(table.entries)} context{'s' * (len(table.entries) != 1)}"
@@ -108,7 +107,7 @@ def _decided_by(table: AgentTable) -> str:
 
 
 class Checker:
-    """The obligations of one certificate, over a manager of its own."""
+    """The obligations of one certificate, with its own manager."""
 
     def __init__(self, certificate: Certificate, statement: Statement, space: Space, sets: list[Bdd]) -> None:
         self.certificate = certificate
@@ -137,7 +136,7 @@ class Checker:
         self.past = Past(space, self.deployment, self.formulas, self.steps.later, self.reached, self.ledger)
 
     def set(self, number: Set) -> Bdd:
-        """A set of the certificate."""
+        """Return the set of the certificate with this number."""
         if number >= len(self._sets):
             raise InputError(
                 f"the certificate refers to the set {number} and has {len(self._sets)}; write it again"
@@ -145,7 +144,7 @@ class Checker:
         return self._sets[number]
 
     def check(self) -> None:
-        """All obligations; `CertificateRejected` for the first that does not hold."""
+        """Check all obligations; raise `CertificateRejected` for the first that fails."""
         databases = initial_states(self.space, self.deployment, self.ledger, literal=self.literal)
         self.initial = self.past.begun(databases)
         self.ledger.within(self.initial, self.reached, "every D0 is in R", "initial states")
@@ -161,7 +160,7 @@ class Checker:
     # R
 
     def _check_claims_of_the_deployment(self) -> None:
-        """Definition "C-boundedness", the declared keys and the references, in all of R."""
+        """Check Definition "C-boundedness", the declared keys and the references, in all of R."""
         m, reached = self.manager, self.reached
         for sort, bound in self.deployment.bounds.items():
             outside = self.deployment.outside(sort, self.space.domain[sort])
@@ -173,7 +172,7 @@ class Checker:
             self.ledger.empty(reached & broken, "the references are kept", "reached states")
 
     def _steps(self) -> Iterator[Bdd]:
-        """The relation of each tool, by the calls that are selected."""
+        """Yield the transition relation of each tool, restricted to the selected calls."""
         certificate, m = self.certificate, self.manager
         named = {(n.tool, n.alternative, n.variable): n for n in certificate.named}
         grounding = Grounding(
@@ -218,7 +217,10 @@ class Checker:
             yield m.disj(parts)
 
     def _makers(self, tool: Tool, selected: Mapping[str | None, Bdd]) -> Mapping[str | None, Bdd]:
-        """The same, by each agent where that is kept of the tool's last call, and otherwise by anybody."""
+        """Return where each agent makes the call.
+
+        The agents are distinguished only if states record the agent of the tool's last call.
+        """
         if tool.name in self.deployment.history.agents:
             return selected
         return {None: self.manager.disj(selected.values())}
@@ -226,7 +228,7 @@ class Checker:
     def _selected(
         self, grounding: Grounding, offered: Mapping[str, Mapping[Call, Bdd]]
     ) -> Mapping[Call, Mapping[str | None, Bdd]]:
-        """Where each call is selected by each agent, and, by None, each event may happen."""
+        """Return where each call is selected by each agent, and, under None, where each event may occur."""
         result: dict[Call, dict[str | None, Bdd]] = {call: {} for calls in offered.values() for call in calls}
         for event in self.deployment.events:
             for call, where in offered[event.name].items():
@@ -246,7 +248,7 @@ class Checker:
         return result
 
     def _idle(self) -> Bdd:
-        """Every fact of the database stays as it is."""
+        """Return the relation in which every fact of the database is unchanged."""
         m, space = self.manager, self.space
         deepest = sorted(space.database, key=lambda fact: m.level(space.atoms[fact]), reverse=True)
         result = m.true
@@ -255,7 +257,7 @@ class Checker:
         return result
 
     def _written(self, grounding: Grounding, leaves: list[Leaf], taken: Bdd, idle: Bdd) -> Iterator[Bdd]:
-        """The relations of the leaves of a call where it is selected."""
+        """Yield the transition relations of the leaves of a call where it is selected."""
         m, space = self.manager, self.space
         for leaf in leaves:
             where = leaf.where & taken
@@ -270,18 +272,18 @@ class Checker:
             yield relation & step.where
 
     def _check_closed(self) -> None:
-        """Every step from R leads into R, and from every state there is one."""
+        """Check that every step from R leads into R, and that every state of R has a step."""
         pairs = self.steps.pairs(())
         for part, tool in zip(self.steps.parts, self.deployment.tools_and_events, strict=True):
             into = pairs.image_by(part, self.reached)
             self.ledger.within(into, self.reached, "every step from R leads into R", f"steps of {tool.name}")
-        ahead = pairs.domain  # what the steps lead to is in R
+        ahead = pairs.domain  # all successors are in R
         self.ledger.within(self.reached, ahead, "there is a successor over U_f", "reached states")
 
     # runs
 
     def _fairness(self) -> Fairness:
-        """F⁻ and F⁺, where there are constraints."""
+        """Return F⁻ and F⁺, which are R without constraints."""
         constraints = [self.formulas(fair, {}) for fair in self.deployment.fair]
         if not constraints:
             return Fairness((), self.reached, self.reached)
@@ -316,7 +318,7 @@ class _Proof:
         self.alone = self.manager.count(c.initial, bits) == 1
 
     def prove(self, formula: Core, proof: Proof, value: bool, every: bool, at: Address) -> None:
-        """The sentence has the truth value at every D0, or with ``every`` False at some."""
+        """Check that the sentence has the truth value at every D0, or with ``every`` False at some D0."""
         everywhere = every or self.alone
         match formula, proof:
             case Not(body), _:
@@ -349,7 +351,7 @@ class _Proof:
             self.ledger.true(some, what, self.place)
 
     def _run(self, states: tuple[tuple[Fact, ...], ...], target: Bdd) -> None:
-        """The states are a run from a D0 to a state of the target from which a fair run starts."""
+        """Check that the states are a run from a D0 to a state of the target from which a fair run starts."""
         m, space, ledger = self.manager, self.checker.space, self.ledger
         codes: list[Mapping[str, bool]] = []
         for number, state in enumerate(states):

@@ -1,4 +1,4 @@
-"""What an agent selects, from its decision table.
+"""The selections of an agent, from its decision table.
 
 For an entry K with the values k1, …, km outside B, and a vector x_i for each of them, let
 
@@ -6,13 +6,12 @@ For an entry K with the values k1, …, km outside B, and a vector x_i for each 
                     each fact of K is shown in D and each call of K is offered there, under x;
                     D shows no more facts of any relation, and offers no more calls of any tool, than K has.
 
-So x is an isomorphism from K to what D shows and offers, for the facts and calls of K stay different under
-x. The agent selects  { ω(x(u)) : ω(u) selected in K, χ_K(D, x) },  the union over all isomorphisms, which is
-Eq. (wrapper): no canonical form and no automorphism is needed. Obligations: every state of R in which the
-agent is offered something matches an entry, and none matches two.
+So x is an isomorphism from K to what D shows and offers, because the facts and calls of K remain distinct
+under x. The agent selects  { ω(x(u)) : ω(u) selected in K, χ_K(D, x) },  the union over all isomorphisms,
+which is Eq. (wrapper): no canonical form and no automorphism is needed. Obligations: every state of R in
+which the agent is offered something matches an entry, and none matches two.
 
-For a policy of the deployment the table is worth nothing by itself: its answers are found again from the
-rules.
+For a policy of the deployment the table is no evidence by itself: its answers are recomputed from the rules.
 """
 
 from __future__ import annotations
@@ -39,9 +38,10 @@ NAME = "@"
 
 
 def known_values(grounding: Grounding, role: AgentRole, table: AgentTable) -> frozenset[Value]:
-    """B: the rigid values, and those that the agent knows by name, which must be constants.
+    """Return B: the rigid values, and the values that the agent knows by name, which must be constants.
 
-    Those of a policy are the ones that it mentions."""
+    For a policy, the latter are the constants that it mentions.
+    """
     rigid = grounding.deployment.schema.rigid
     if table.policy is not None:
         return rigid | grounding.deployment.policy(table.policy, role).constants
@@ -59,9 +59,11 @@ def _place(role: AgentRole) -> str:
 def by_rules(
     grounding: Grounding, role: AgentRole, policy: Policy, offered: Mapping[Call, Bdd]
 ) -> Mapping[Call, Bdd]:
-    """Where a policy selects each call, by its rules as formulas over the state (`deployment.selecting`): by
-    the first one that matches some offered call. So it is for policies that are told of the past, without a
-    table. An obligation: some rule matches wherever something is offered."""
+    """Return where a policy selects each call, by its rules as formulas over the state.
+
+    The first rule that matches some offered call decides (`deployment.selecting`). This is for policies that
+    read the history, which have no table. Obligation: some rule matches wherever something is offered.
+    """
     m, formulas, reading = grounding.space.manager, grounding.formulas, Selecting(grounding.deployment, role)
     result = dict.fromkeys(offered, m.false)
     left = grounding.reached & m.disj(offered.values())
@@ -98,7 +100,10 @@ class Decisions:
         rigid: Set[Value],
         offered: Mapping[Call, Bdd],
     ) -> None:
-        """``offered``: the calls of the agent's tools that some state of R offers."""
+        """Prepare the ground facts and calls.
+
+        ``offered`` are the calls of the agent's tools that some state of R offers.
+        """
         self.grounding = grounding
         self.role = role
         self.rigid = rigid
@@ -115,7 +120,7 @@ class Decisions:
         self._items_there: dict[tuple[object, ...], Bdd] = {}
 
     def _views(self, formulas: Formulas) -> Iterator[tuple[str, list[Leaf]]]:
-        """Per relation that the agent is shown the ground tuples, each with where it is shown."""
+        """Yield, per relation in the agent's view, the ground tuples, each with where it is shown."""
         for relation in self.deployment.schema.relations:
             lines = [line for line in self.role.views if line.relation == relation.name]
             if self.role.views and not lines:
@@ -133,8 +138,10 @@ class Decisions:
             yield relation.name, leaves
 
     def selected(self, entries: Sequence[Entry], policy: Policy | None) -> Mapping[Call, Bdd]:
-        """Where each call is selected. Raises `CertificateRejected` if the table is not a valid decision
-        table for R."""
+        """Return where each call is selected.
+
+        Raise `CertificateRejected` if the table is not a valid decision table for R.
+        """
         m, ledger = self.manager, self.grounding.ledger
         result = dict.fromkeys(self.offered, m.false)
         covered = m.false
@@ -161,7 +168,7 @@ class Decisions:
         return result
 
     def _check(self, entry: Entry, place: str) -> None:
-        """The entry is a decision context with an answer."""
+        """Check that the entry is a decision context with an answer."""
         schema, tools = self.deployment.schema, self.role.tools
         ledger = self.grounding.ledger
         ledger.true(all(fact.relation in self._shown for fact in entry.shown), "only what is shown", place)
@@ -184,7 +191,10 @@ class Decisions:
         ledger.true(bool(chosen) and chosen <= set(entry.offered), "some offered calls are selected", place)
 
     def _answer(self, policy: Policy, entry: Entry) -> set[Call]:
-        """What the first rule selects that matches an offered call; quantifiers range over what is shown."""
+        """Return the selection of the first rule that matches an offered call.
+
+        Quantifiers range over the values that are shown or offered.
+        """
         view = Instance(self.deployment.schema, frozenset(entry.shown))
         active = {sort: set(values) for sort, values in view.active_domain.items()}
         for call in entry.offered:
@@ -210,7 +220,7 @@ class Decisions:
     # matches
 
     def _naming(self, entry: Entry, place: str) -> Mapping[Value, Vector]:
-        """A vector for each value of K outside B."""
+        """Return a vector for each value of K outside B."""
         sorts: dict[Value, str] = {}
         for item in self._items(entry):
             for sort, value in zip(item.sorts, item.args, strict=True):
@@ -236,7 +246,7 @@ class Decisions:
         ]
 
     def _match(self, entry: Entry, naming: Mapping[Value, Vector]) -> Bdd:
-        """χ_K over the states of R and the vectors of the names."""
+        """Return χ_K over the states of R and the vectors of the names."""
         m = self.manager
         match = self.grounding.reached
         for relation, leaves in self._shown.items():
@@ -265,7 +275,7 @@ class Decisions:
         return match
 
     def _there(self, item: _Item, naming: Mapping[Value, Vector]) -> Bdd:
-        """The item is shown, or offered, under the values of its vectors."""
+        """Return where the item is shown, or offered, under the values of its vectors."""
         terms = tuple(naming.get(value, value) for value in item.args)
         key = (id(item.leaves), *terms)
         if key in self._items_there:
@@ -286,7 +296,7 @@ class Decisions:
         return m.conj(~(m.var(bit) & m.var(right.bits[value])) for value, bit in left.bits.items())
 
     def _at_most(self, name: str, leaves: Sequence[Leaf], number: int) -> Bdd:
-        """No more than so many of the tuples are there."""
+        """Return where at most ``number`` of the tuples hold."""
         if (name, number) not in self._few:
             deepest = sorted((leaf for _, leaf in leaves), key=self.manager.depth, reverse=True)
             self._few[name, number] = ~self.manager.at_least(number + 1, deepest)
@@ -295,7 +305,7 @@ class Decisions:
     def _instances(
         self, call: Call, naming: Mapping[Value, Vector], match: Bdd, bits: frozenset[str]
     ) -> Iterator[tuple[Call, Bdd]]:
-        """The calls that a selected one stands for, each with where."""
+        """Yield the calls that a selected one denotes, each with where it does."""
         vectors = [naming[value] for value in call.args if value in naming]
         own = frozenset(bit for vector in vectors for bit in vector.bits.values())
         there = self.manager.exist(bits - own, match)

@@ -1,10 +1,11 @@
-"""Alternatives in the paper's form: D → D' iff D ⊨ when and D ⊕ D' ⊨ f, every fact of D' being free.
+"""Alternatives in the paper's form: D → D' iff D ⊨ when and D ⊕ D' ⊨ f, where every fact of D' is free.
 
-Facts of D' that the certificate gives no bit get one here, so that it shows whether some step inserts them.
-In mode `theorem` there is one value more per unbounded sort: D holds b_S values at most, and with it every
-D' of up to b_S + 1 is there up to renaming, so that a step past a bound shows. In mode `normal` the new
-values of D' have the first unused names. Where a step may only lead further past a bound than that, D' is
-read over as many more names as decide it (`deployment.leaps`): `Leaping`.
+Facts of D' without a bit in the certificate get one here, so that the checker detects whether some step
+inserts them. In mode `theorem` there is one additional value per unbounded sort: D has at most b_S values,
+and with the additional value every D' of up to b_S + 1 values is represented up to renaming, so that a step
+beyond a bound is detected. In mode `normal` the new values of D' have the first unused names. If a step can
+only exceed a bound by more than that, D' is read over as many further names as decide it
+(`deployment.leaps`): `Leaping`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 
 MOST = 20_000
-"""The most facts that a formula about arbitrary instances may be about."""
+"""The maximum number of facts of a formula about arbitrary instances."""
 
 _BEYOND = "?"
 
@@ -34,8 +35,11 @@ class Ensuring:
     """The `ensure` alternatives of a deployment over the states of a grounding."""
 
     def __init__(self, grounding: Grounding, beyond: Mapping[str, int] | None = None) -> None:
-        """``beyond``: so many values more than those of the certificate; by default as many as the mode
-        asks."""
+        """Set up the bits of D'.
+
+        ``beyond`` is the number of values in addition to those of the certificate; by default what the mode
+        requires.
+        """
         self.grounding = grounding
         self.space = grounding.space
         self.manager = grounding.space.manager
@@ -63,7 +67,7 @@ class Ensuring:
         self.later = Formulas(wide, schema, self.after)
 
     def relation(self, tool: Tool, effect: Effect, call: Call, offered: Bdd) -> Bdd:
-        """D → D' over the bits of D, their copies and the extra ones."""
+        """Return D → D' over the bits of D, their copies and the extra ones."""
         sigma = {p.name: u for p, u in zip(tool.params, call.args, strict=True)}
         made = (
             offered & self.grounding.formulas(effect.when, sigma) & self.joint(postcondition(effect), sigma)
@@ -88,10 +92,10 @@ class Ensuring:
         return frozenset(self.extra.values()) | {copy_of(bit) for bit in self.space.atoms.values()}
 
     def inside(self, made: Bdd, place: str) -> Bdd:
-        """The steps of ``made`` over the bits that the certificate knows, none of them to a state beyond.
+        """Return the steps of ``made`` over the bits of the certificate; none leads to a state outside.
 
-        Obligations: no step from R exceeds a bound, or inserts a fact without a bit that is over U_f, or
-        deletes a static one.
+        Obligations: no step from R exceeds a bound, or inserts a fact over U_f without a bit, or deletes a
+        static fact.
         """
         m, ledger = self.manager, self.grounding.ledger
         here = self.grounding.reached & made
@@ -113,7 +117,7 @@ class Ensuring:
         return m.cofactor(made, constant)
 
     def keeping_bounds(self, made: Bdd, place: str) -> None:
-        """Obligations: no step of ``made`` from R exceeds a bound."""
+        """Check the obligations that no step of ``made`` from R exceeds a bound."""
         here = self.grounding.reached & made
         for sort, bound in self.deployment.bounds.items():
             outside = self.deployment.outside(sort, self.values[sort])
@@ -122,8 +126,10 @@ class Ensuring:
 
 
 class Leaping:
-    """The `ensure` alternatives of which the values of the certificate do not show whether they exceed a
-    bound, read over the names that do."""
+    """The `ensure` alternatives that may exceed a bound beyond the values of the certificate.
+
+    They are read over as many names as decide whether they do.
+    """
 
     def __init__(self, grounding: Grounding) -> None:
         self.grounding = grounding
@@ -131,9 +137,9 @@ class Leaping:
         self._over: dict[tuple[str, int], Ensuring] = {}
 
     def check(self, tool: Tool, number: int, call: Call, taken: Bdd, dead: Bdd) -> Bdd:
-        """The states of ``dead`` in which nothing shows, after this alternative either, that the call has
-        an effect. Obligations: the question can be answered, and no step from the states ``taken`` exceeds a
-        bound.
+        """Return the states of ``dead`` in which the call has no successor by this alternative either.
+
+        Obligations: the question is decidable, and no step from the states ``taken`` exceeds a bound.
         """
         key = tool.name, number
         if key not in self.questions:
@@ -151,8 +157,10 @@ class Leaping:
         return dead
 
     def _beyond(self, names: Mapping[str, int]) -> Mapping[str, int]:
-        """The number of values besides those of the certificate that are needed, so that every state leaves
-        enough unused."""
+        """Return the number of values needed in addition to the certificate's, by sort.
+
+        With them every state leaves enough unused values.
+        """
         deployment, domain = self.grounding.deployment, self.grounding.space.domain
         return {
             sort: max(0, number + deployment.bounds[sort] - len(deployment.outside(sort, domain[sort])))
@@ -163,7 +171,7 @@ class Leaping:
 def all_facts(
     relations: Sequence[Relation], values: Mapping[str, Sequence[Value]], what: str
 ) -> tuple[Fact, ...]:
-    """The facts of some relations over these values; `Undecided` where they are too many."""
+    """Return the facts of some relations over these values; raise `Undecided` if there are too many."""
     number = sum(prod(len(values[sort]) for sort in relation.sorts) for relation in relations)
     if number > MOST:
         raise Undecided(f"unknown: {what} is about {number:,} facts, and {MOST:,} are checked at most")

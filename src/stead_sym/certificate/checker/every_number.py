@@ -1,9 +1,9 @@
-"""The check of verdicts for every number of records: what they are about, and the obligations of each set of
-views (`checker.views`).
+"""Check verdicts for an arbitrary number of records: the claims, and the obligations of each set of views.
 
-One decision: an agent that follows a policy of the deployment is read as guards. A tool that is followed has
-the guard that it is offered, that a rule matches the call, and that no rule before matches a call that is
-offered; any other tool may be selected wherever it is offered, and then more is checked than has to be.
+The latter are in `checker.views`. One decision: an agent that follows a policy of the deployment is read
+as guards. A tool for which the policy is applied gets the guard that it is offered, that a rule matches the
+call, and that no earlier rule matches an offered call; any other tool may be selected wherever it is offered,
+so that more is checked than necessary.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from stead_sym.relational.schema import Value
 
 
 def check_views(certificate: ViewsCertificate, source: str, backend: Backend | None) -> CheckedCertificate:
-    """Check all obligations. Raises as `check_certificate`."""
+    """Check all obligations; raise the exceptions of `check_certificate`."""
     started = time.perf_counter()
     deployment = deployment_of(certificate.deployment, source)
     claims = sentences(certificate.claims, deployment, source)
@@ -94,7 +94,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
 def _answered(
     deployment: Deployment, answers: Answers, certificate: ViewsCertificate, source: str
 ) -> Answered:
-    """The answers of an agent that follows no policy."""
+    """Return the answers of an agent that follows no policy."""
     names = [one.name for one in certificate.agents if one.policy is None]
     if answers.name not in names or answers.name not in {role.name for role in deployment.agents}:
         raise InputError(f"{source}: {short(answers.name)} is no agent that was asked; write it again")
@@ -104,7 +104,7 @@ def _answered(
 def _asked(
     deployment: Deployment, induction: Induction, claims: Sequence[Sentence]
 ) -> tuple[Deployment, Mapping[str, tuple[Formula, ...]]]:
-    """The deployment whose instances the views are parts of, and what is to be true in it, by claim."""
+    """Return the deployment whose instances the views are parts of, and the sentences to prove, by claim."""
     if not induction.watched:
         return deployment, {claim.name: _always(claim) for claim in claims}
     if len(claims) != 1:
@@ -114,7 +114,7 @@ def _asked(
 
 
 def _sliced(deployment: Deployment, induction: Induction, source: str) -> Sliced:
-    """The slice whose instances the views are parts of."""
+    """Return the slice whose instances the views are parts of."""
     assert induction.relations is not None
     schema = deployment.schema
     there = {relation.name for relation in schema.relations}
@@ -135,7 +135,7 @@ def _given(
     invariants: Mapping[str, Formula],
     records: frozenset[Fact] | None,
 ) -> Given:
-    """The views of an induction, up to renaming."""
+    """Return the views of an induction, up to renaming."""
     open_sorts = deployment.unbounded or frozenset(deployment.bounds)
     views = frozenset(_view(deployment, facts, source) for facts in induction.views)
     given = Given(deployment, open_sorts, induction.k, views, invariants, backend, records)
@@ -143,7 +143,7 @@ def _given(
 
 
 def _decided_by(one: Follower, certificate: ViewsCertificate) -> str:
-    """Who decides for an agent, in a few words."""
+    """Return in a few words who decides for an agent."""
     answers = [answers for induction in certificate.inductions for answers in induction.answers]
     asked = max((len(answer.contexts) for answer in answers if answer.name == one.name), default=0)
     if one.policy is None:
@@ -152,7 +152,7 @@ def _decided_by(one: Follower, certificate: ViewsCertificate) -> str:
 
 
 def _always(claim: Sentence) -> tuple[Formula, ...]:
-    """The sentences that a claim says to be always true."""
+    """Return the sentences that are always true according to a claim."""
     found = tuple(_parts(claim.formula))
     if None in found:
         raise CertificateRejected("it says what is always true", f"spec {claim.name}")
@@ -178,7 +178,7 @@ def _parts(formula: Formula) -> Iterator[Formula | None]:
 
 
 def _invariant(deployment: Deployment, name: str, source: str) -> Formula:
-    """The sentence of an `invariant` line."""
+    """Return the sentence of an `invariant` line."""
     for spec in deployment.specs:
         if spec.name == name and spec.helps and isinstance(spec.formula, Globally):
             return spec.formula.body
@@ -188,7 +188,7 @@ def _invariant(deployment: Deployment, name: str, source: str) -> Formula:
 
 
 def _view(deployment: Deployment, facts: tuple[Fact, ...], source: str) -> View:
-    """The facts of a view, each one over C and names."""
+    """Return the facts of a view, which must all be over C and names."""
     sort_of: dict[Value, str] = {}
     for fact in facts:
         known = deployment.schema.has_relation(fact.relation)
@@ -213,7 +213,7 @@ def _view(deployment: Deployment, facts: tuple[Fact, ...], source: str) -> View:
 
 
 def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str) -> Deployment:
-    """The deployment in which each tool that is followed has the guard that it is selected."""
+    """Return the deployment in which each tool with an applied policy has the guard that it is selected."""
     if sorted(one.name for one in certificate.agents) != sorted(role.name for role in deployment.agents):
         raise InputError(f"{source}: there are other agents than the deployment has; write it again")
     guarded: dict[str, Tool] = {}
@@ -234,10 +234,10 @@ def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str)
 
 
 def _selected(deployment: Deployment, role: AgentRole, policy: str, tool: Tool) -> Formula:
-    """That the first rule that matches a call that is offered matches this call."""
+    """Return the formula that the first rule that matches an offered call matches this call."""
     reading = Selecting(deployment, role)
     cases: list[Formula] = []
-    free: list[Formula] = []  # that no rule so far matches a call that is offered
+    free: list[Formula] = []  # no rule so far matches an offered call
     for rule in deployment.policy(policy, role).rules:
         if rule.tool == tool.name:
             cases.append(conjunction((*free, reading.matched(rule, own_args(tool)))))

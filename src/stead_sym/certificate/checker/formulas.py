@@ -2,9 +2,9 @@
 
     ⟦∃x. f⟧ = ⋁ over the values u of  active(u) ∧ ⟦f[x := u]⟧
 
-One decision: of the values only those are tried for which an atom that f cannot do without is no constant
-falsehood (`logic.candidates`), so that a quantified conjunction is evaluated as a join. A variable in scope
-stands for a value, or for a vector where a temporal operator has to keep it.
+One decision: only those values are tried for which an atom that f requires is not constantly false
+(`logic.candidates`), so that a quantified conjunction is evaluated as a join. A variable in scope denotes a
+value, or a vector if a temporal operator has to keep it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Scope: TypeAlias = Mapping[str, "Vector | Value"]
 
 
 class Facts:
-    """The facts of D, or of D', that are not false everywhere, each with where it holds."""
+    """The facts of D, or of D', that are not constantly false, each with where it holds."""
 
     def __init__(self, schema: Schema, holding: Mapping[Fact, Bdd]) -> None:
         self.holding = holding
@@ -56,17 +56,17 @@ class Facts:
             self._of.setdefault(fact.relation, []).append(fact)
             for place, value in enumerate(fact.args):
                 self._at.setdefault((fact.relation, place, value), []).append(fact)
-            if tells_history(fact.relation):  # which makes no value active
+            if tells_history(fact.relation):  # does not make values active
                 continue
             for pair in set(zip(sorts[fact.relation], fact.args, strict=True)):
                 self.with_value.setdefault(pair, []).append(fact)
 
     def of(self, relation: str) -> list[Fact]:
-        """The facts of a relation."""
+        """Return the facts of a relation."""
         return self._of.get(relation, [])
 
     def matching(self, relation: str, args: Pattern) -> Iterator[Fact]:
-        """The facts of a relation with these arguments, None standing for any."""
+        """Yield the facts of a relation with these arguments; None matches any value."""
         narrowed = [
             self._at.get((relation, place, value), [])
             for place, value in enumerate(args)
@@ -78,9 +78,11 @@ class Facts:
 
 
 class Formulas:
-    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`). The
-    result is right for the states D of ``within``, by default all states: a quantified conjunction over
-    states that no run reaches may be far too large."""
+    """⟦f⟧ over the bits of D and of the vectors in scope; with ``after``, over D ⊕ D' (an `ensure`).
+
+    The result is correct for the states D of ``within``, by default all states: over unreachable states a
+    quantified conjunction may be far too large.
+    """
 
     def __init__(
         self,
@@ -101,13 +103,13 @@ class Formulas:
         self._active: dict[tuple[str, Value], Bdd] = {}
 
     def free(self, formula: Formula) -> tuple[str, ...]:
-        """The free variables of a formula, sorted."""
+        """Return the free variables of a formula, sorted."""
         if id(formula) not in self._free:
             self._free[id(formula)] = formula, tuple(sorted(free_variables(formula)))
         return self._free[id(formula)][1]
 
     def active(self, sort: str, value: Value) -> Bdd:
-        """u ∈ ad(D), or with D' u ∈ ad(D ⊕ D')."""
+        """Return u ∈ ad(D), or with D' u ∈ ad(D ⊕ D')."""
         key = sort, value
         if key not in self._active:
             self._active[key] = self.manager.disj(
@@ -119,12 +121,12 @@ class Formulas:
         return self._active[key]
 
     def is_active(self, vector: Vector) -> Bdd:
-        """The vector names an active value."""
+        """Return where the vector names an active value."""
         entries = {value: self.active(vector.sort, value) for value in self.space.domain[vector.sort]}
         return self.space.table(vector, entries)
 
     def __call__(self, formula: Formula, scope: Scope) -> Bdd:
-        """⟦f⟧; `ValueError` for a temporal operator."""
+        """Return ⟦f⟧; raise `ValueError` for a temporal operator."""
         formula = core(formula)
         key = (id(formula), *(scope[name] for name in self.free(formula)))
         compiled = self._memo.get(key)
@@ -187,14 +189,14 @@ class Formulas:
         return self.space.choice(terms, leaves)
 
     def _ranging(self, binder: Binder, body: Formula, scope: Scope) -> Iterator[tuple[Bdd, Value]]:
-        """The values of a variable of a tally, each with where it ranges over it."""
+        """Yield the values of a variable of a tally, each with where the variable ranges over it."""
         domain = declared(self.schema, binder) if binder.declared else self.space.domain[binder.sort]
         for value in domain:
             there = self.manager.true if binder.declared else self.active(binder.sort, value)
             yield self.within & there, value
 
     def _spread(self, vector: Vector) -> list[tuple[Bdd, int]]:
-        """The integers that a vector may name."""
+        """Return the integers that a vector may name, each with where it does."""
         values = self.schema.sort(vector.sort).values or ()
         return [(self.space.is_value(vector, value), int(value)) for value in values]
 
@@ -212,14 +214,14 @@ class Formulas:
     # quantifiers
 
     def _instances(self, binder: Binder, body: Core, scope: Scope) -> Iterator[Bdd]:
-        """Per value u: where u is active and satisfies the body."""
+        """Yield, per value u, where u is active and satisfies the body."""
         for value in self.candidates(binder, body, scope):
             there = self.manager.true if binder.declared else self.active(binder.sort, value)
             if there != self.manager.false:
                 yield self.within & there & self(body, {**scope, binder.name: value})
 
     def candidates(self, binder: Binder, body: Formula, scope: Scope) -> Iterable[Value]:
-        """The values of a variable for which the body may hold somewhere."""
+        """Return the values of a variable for which the body may hold somewhere."""
         if binder.declared:
             return declared(self.schema, binder)
         known = {x: u for x, u in scope.items() if x != binder.name and isinstance(u, str)}

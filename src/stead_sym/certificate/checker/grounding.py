@@ -1,17 +1,18 @@
-"""Tools as grounded steps: every call, alternative and choice of values, straight from the syntax.
+"""Tools as ground steps: every call, alternative and choice of values, directly from the syntax.
 
     D →_ω(u) D'  iff  D ⊨ guard(u), u ∈ ad(D); for some alternative D ⊨ when and values of its `choose` and
                       `fresh`; D' = (D minus what it deletes) plus what it inserts
 
-A `Step` says where it can be taken and what becomes of each fact that it writes; all others stay. Everything
-is read in D. What no state of R admits is left out, and so is what no state of R can write. That a step
-inserts no fact without a bit, and deletes none that is static, is an obligation on R.
+A `Step` states where it can be taken and the new value of each fact that it writes; all others are unchanged.
+Everything is read in D. What no state of R admits is left out, and so is what no state of R can write. That a
+step inserts no fact without a bit, and deletes no static fact, is an obligation on R.
 
-In mode `theorem` a fresh value is any unused one. Where U_f may have fewer of these than an alternative
+In mode `theorem` a fresh value is any unused one. If U_f may have fewer unused values than an alternative
 draws, a value beyond U_f stands for those outside: a step that inserts one exceeds the bound (U_f has room
-for b_S more values than a state holds), so that none may. In mode `normal` a fresh value has one name: the
-one that the certificate gives it beside the value of another variable, or the first unused one of its sort.
-Any name is exact that is unused and given to no other fresh value of the step, which are obligations on R.
+for b_S more values than a state has), so that no step may do so. In mode `normal` a fresh value has one name:
+the one that the certificate assigns to it after the value of another variable, or the first unused one of its
+sort. Any name is exact that is unused and assigned to no other fresh value of the step; these are obligations
+on R.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Sigma = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that may be taken in the states of ``where``, with the new values of the facts it writes."""
+    """A step that may be taken in the states ``where``, with the new values of the facts that it writes."""
 
     where: Bdd
     writes: Mapping[Fact, Bdd]
@@ -56,8 +57,10 @@ class Leaf:
 
 @dataclass
 class Grounding:
-    """The tools of a deployment over the states of ``reached`` (R). With ``any_value`` a value that is chosen
-    need not be active (`checker.records`)."""
+    """The tools of a deployment over the states of ``reached`` (R).
+
+    With ``any_value`` a chosen value need not be active (`checker.records`).
+    """
 
     space: Space
     deployment: Deployment
@@ -75,13 +78,13 @@ class Grounding:
         return self.space.manager.false
 
     def possible(self, states: Bdd) -> bool:
-        """Some state of R is among these."""
+        """Return whether some of these states is in R."""
         return self.reached & states != self._none
 
     # calls
 
     def calls(self, tool: Tool) -> Mapping[Call, Bdd]:
-        """The calls of a tool that some state of R offers, each with where it is offered."""
+        """Return the calls of a tool that some state of R offers, each with where it is offered."""
         offers: dict[Call, Bdd] = {}
         everywhere = self.space.manager.true
         for sigma, where in self._assigned(tool.params, tool.guard, {}, everywhere, offered=True):
@@ -99,8 +102,10 @@ class Grounding:
         *,
         offered: bool = False,
     ) -> Iterator[tuple[Sigma, Bdd]]:
-        """Active values for these variables, each choice with where it can be made; those of a call that is
-        ``offered`` take every value of a finite sort."""
+        """Yield active values for these variables, each choice with where it is possible.
+
+        The variables of a call that is ``offered`` take every value of a finite sort.
+        """
         if not binders:
             yield sigma, where
             return
@@ -117,7 +122,7 @@ class Grounding:
     # alternatives
 
     def leaves(self, tool: Tool, call: Call, offered: Bdd) -> Iterator[Leaf]:
-        """The ways to take the alternatives of a call that insert and delete."""
+        """Yield the instances of the alternatives of a call that insert and delete."""
         sigma = {p.name: u for p, u in zip(tool.params, call.args, strict=True)}
         for number, effect in enumerate(tool.effects):
             if not effect.is_ensure:
@@ -128,7 +133,10 @@ class Grounding:
     def _values(
         self, tool: Tool, number: int, at: int, sigma: Sigma, where: Bdd, drawn: tuple[Value, ...]
     ) -> Iterator[tuple[Sigma, Bdd]]:
-        """The values of `choose` and `fresh` from the statement ``at`` on."""
+        """Yield the values of `choose` and `fresh` from the statement ``at`` on.
+
+        Each choice comes with where it is possible.
+        """
         if not self.possible(where):
             return
         effect = tool.effects[number]
@@ -154,7 +162,7 @@ class Grounding:
     def _fresh(
         self, tool: Tool, number: int, binder: Binder, sigma: Sigma, where: Bdd, drawn: tuple[Value, ...]
     ) -> Iterator[tuple[Value, Bdd]]:
-        """What a fresh variable may be, each value with where it may."""
+        """Yield the possible values of a fresh variable, each with where it is possible."""
         sort, active = binder.sort, self.formulas.active
         unused = [u for u in self.deployment.outside(sort, self.space.domain[sort]) if u not in drawn]
         place = f"steps of {tool.name}"
@@ -178,8 +186,10 @@ class Grounding:
         self.ledger.empty(self.reached & where, f"some name is free for {binder.name}", place)
 
     def _fewer_unused(self, sort: str, number: int) -> Bdd:
-        """The states of R in which fewer than ``number`` values of U_f outside C are unused. There are none
-        if U_f has ``number`` values more outside C than the bound, which R keeps."""
+        """Return the states of R in which fewer than ``number`` values of U_f outside C are unused.
+
+        There are none if U_f has ``number`` more values outside C than the bound, which holds in R.
+        """
         if (sort, number) not in self._few:
             outside = self.deployment.outside(sort, self.space.domain[sort])
             few = self._none
@@ -192,7 +202,7 @@ class Grounding:
     # writes
 
     def step(self, leaf: Leaf, where: Bdd) -> Step:
-        """What a leaf does in the states ``where``, those in which its call is selected."""
+        """Return the effect of a leaf in the states ``where``, in which its call is selected."""
         m, effect, place = self.space.manager, leaf.tool.effects[leaf.number], f"steps of {leaf.tool.name}"
         inserted: dict[Fact, Bdd] = {}
         deleted: dict[Fact, Bdd] = {}
@@ -247,7 +257,7 @@ class Grounding:
         condition: Formula,
         sigma: Sigma,
     ) -> Iterator[tuple[Fact, Bdd]]:
-        """The facts that an insertion adds, each with where it does."""
+        """Yield the facts that an insertion adds, each with where it does."""
         for values, active in self._assigned(binders, condition, sigma, self.space.manager.true):
             when = active & self.formulas(condition, values)
             if when != self._none:
@@ -261,8 +271,10 @@ class Grounding:
         condition: Formula,
         sigma: Sigma,
     ) -> Iterator[tuple[Fact, Bdd]]:
-        """The facts that a deletion takes away where they hold, each with where it does. Their own values
-        are active there."""
+        """Yield the facts that a deletion removes if they hold, each with where it does.
+
+        The values of these facts are active there.
+        """
         bound = {binder.name: binder for binder in binders}
         outer = {name: value for name, value in sigma.items() if name not in bound}
         pattern = tuple(
@@ -287,7 +299,7 @@ class Grounding:
 
 
 def _inserted_fresh(effect: Effect, sort: str) -> int:
-    """How many fresh values of a sort an alternative may insert."""
+    """Return how many fresh values of a sort an alternative may insert."""
     mentioned = frozenset[str]().union(
         *(free_variables(s.atom) for s in effect.statements if isinstance(s, Insert))
     )

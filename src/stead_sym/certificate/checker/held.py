@@ -1,6 +1,6 @@
 r"""Pairs of a state and an assignment to variables that a formula holds, and the steps between them.
 
-In mode `theorem` an assignment ν stays as it is. In mode `normal` a pair is (D, ν̂, ∼), ν̂(x) being a value
+In mode `theorem` an assignment ν is constant. In mode `normal` a pair is (D, ν̂, ∼), where ν̂(x) is a value
 of ad(D) ∪ C or dead, and x ∼ y for dead x and y with ν(x) = ν(y). For D → D' the pair steps to all (D', ν̂',
 ∼') with
 
@@ -10,9 +10,9 @@ of ad(D) ∪ C or dead, and x ∼ y for dead x and y with ν(x) = ν(y). For D �
     x is dead                           ⟹  x is dead in ν̂', or ν̂'(x) ∈ ad(D') \ (ad(D) ∪ C)
     x, y hold the same value before     ⟺  they do afterwards
 
-The fourth line is a value that comes back. Where the last step is kept, a value of it is named though it is
-not active (read "∈ ad(D'), or of the step into D'"), and the next step treats it as a dead one. Why these
-pairs are exact is in `symbolic.encode.representatives`.
+The fourth line is a value that returns. If states record the last step, a value of that step has a name
+although it is not active (read "∈ ad(D'), or of the step into D'"), and the next step treats it as dead.
+`symbolic.encode.representatives` explains why these pairs are exact.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NOTHING: Mapping[tuple[str, Value], Sequence[Fact]] = {}
 
 
 class Steps:
-    """The steps D → D' of R, a relation per tool over the bits of facts and their copies."""
+    """The steps D → D' of R: a relation per tool over the bits of facts and their copies."""
 
     def __init__(
         self,
@@ -42,7 +42,10 @@ class Steps:
         reached: Bdd,
         of_steps: Mapping[tuple[str, Value], Sequence[Fact]] = NOTHING,
     ) -> None:
-        """``of_steps``: for each value the facts that say that the last step has it (`past.of_steps`)."""
+        """Set up the formulas over D'.
+
+        ``of_steps`` has for each value the facts that state that the last step has it (`past.of_steps`).
+        """
         self.space = space
         self.now = now
         self.constants = constants
@@ -60,7 +63,7 @@ class Steps:
         self._pairs: dict[tuple[str, ...], Pairs] = {}
 
     def pairs(self, vectors: Sequence[Vector]) -> Pairs:
-        """The pairs over these vectors."""
+        """Return the pairs over these vectors."""
         listed = sorted(vectors, key=lambda vector: vector.name)
         key = tuple(vector.name for vector in listed)
         if key not in self._pairs:
@@ -72,7 +75,7 @@ class Pairs:
     """The pairs over the bits of the facts and of some vectors."""
 
     def __init__(self, steps: Steps, vectors: Sequence[Vector]) -> None:
-        self._now, self._later = steps.now, steps.later  # not the steps, which hold the pairs
+        self._now, self._later = steps.now, steps.later  # not the steps, which refer to the pairs
         self._constants, self._reached, self._of_tools = steps.constants, steps.reached, steps.parts
         self._of_steps = steps.of_steps
         self.space = steps.space
@@ -123,7 +126,7 @@ class Pairs:
         return tuple(part & keeping for part in self._of_tools)
 
     def _lives(self, sort: str, value: Value, *, after: bool = False) -> Bdd:
-        """The value is active, or one of the last step."""
+        """Return where the value is active, or one of the last step."""
         fact_of = self.space.after if after else self.space.now
         told = self.manager.disj(map(fact_of, self._of_steps.get((sort, value), ())))
         return (self._later if after else self._now).active(sort, value) | told
@@ -142,7 +145,7 @@ class Pairs:
                 entries[value] = same
                 continue
             entries[value] = m.ite(self._lives(sort, value, after=True), same, gone)
-            if (sort, value) in self._of_steps:  # it may live by the last step alone, which the next one ends
+            if (sort, value) in self._of_steps:  # it may live only by the last step, until the next
                 entries[value] = m.ite(self._now.active(sort, value), entries[value], back)
         return space.table(vector, entries) | (space.dead(vector) & back)
 
@@ -162,18 +165,18 @@ class Pairs:
         return {bit: self.manager.var(copy_of(bit)) for bit in self._moving}
 
     def preimage(self, target: Bdd) -> Bdd:
-        """pre(X) for X ⊆ `everywhere`, within `everywhere`."""
+        """Return pre(X) for X ⊆ `everywhere`, within `everywhere`."""
         m = self.manager
         after = m.substitute(target, self._prime)
         return self.everywhere & m.disj(m.and_exist(self._copies, part, after) for part in self._parts)
 
     @property
     def domain(self) -> Bdd:
-        """Where there is a step."""
+        """The pairs with a step."""
         return self.manager.disj(self.manager.exist(self._copies, part) for part in self._parts)
 
     def image_by(self, part: Bdd, states: Bdd) -> Bdd:
-        """The successors of some states by one relation, for pairs without vectors."""
+        """Return the successors of some states by one relation, for pairs without vectors."""
         m = self.manager
         after = m.and_exist(frozenset(self._moving), states, part)
         return m.substitute(after, {copy_of(bit): m.var(bit) for bit in self._moving})

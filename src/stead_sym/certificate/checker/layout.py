@@ -1,7 +1,7 @@
-"""The variables that the checker needs, and their order.
+"""The variables of the checker, and their order.
 
-The diagrams are read in the order of their file. Then they are reordered: the order of the hints, read
-backwards, and after that the successor's copies below their bits.
+The diagrams are built in the order of their file. Then the variables are reordered: to the reversed order of
+the hints, with the copies for the successor below their bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stead_sym.relational.schema import Value
 
 
 def declared(manager: Manager, certificate: Certificate, statement: Statement) -> Space:
-    """The space of a certificate with all vectors that its formulas and contexts take."""
+    """Return the space of a certificate with all vectors that its formulas and contexts use."""
     deployment = statement.deployment
     mortal = frozenset(
         sort
@@ -40,7 +40,7 @@ def declared(manager: Manager, certificate: Certificate, statement: Statement) -
 
 
 def _hold(space: Space, formula: Formula, scope: Mapping[str, Vector]) -> None:
-    """Take a vector for each variable that a temporal operator keeps."""
+    """Allocate a vector for each variable that a temporal operator keeps."""
     inner = dict(scope)
     if isinstance(formula, Quantified) and is_temporal(formula.body):
         inner[formula.binder.name] = space.unused(formula.binder.sort, scope.values())
@@ -50,7 +50,10 @@ def _hold(space: Space, formula: Formula, scope: Mapping[str, Vector]) -> None:
 
 
 def _names(deployment: Deployment, table: AgentTable) -> Mapping[str, int]:
-    """The most names of each sort that a context of the table can have: as many as it has values there."""
+    """Return the maximal number of names of each sort in a context of the table.
+
+    It is at most the number of values of that sort in the context.
+    """
     most: dict[str, int] = {}
     for entry in table.entries or ():
         values: dict[str, set[Value]] = {}
@@ -67,7 +70,7 @@ def _names(deployment: Deployment, table: AgentTable) -> Mapping[str, int]:
 
 
 def rearranged(space: Space, diagrams: Diagrams, certificate: Certificate) -> list[Bdd]:
-    """The sets of the certificate, over the variables in the order of the checker."""
+    """Return the sets of the certificate over the variables in the order of the checker."""
     manager, bits = space.manager, space.bits
     manager.declare_bottom(diagrams.order)
     sets = diagrams.build(manager)
@@ -92,9 +95,11 @@ def rearranged(space: Space, diagrams: Diagrams, certificate: Certificate) -> li
 
 
 def _hinted(space: Space, certificate: Certificate) -> Iterator[str]:
-    """The bits in the order of the hints, each record backwards; a hint that names no bit is skipped. A
-    record starts with values, after which the facts about them come. To reverse the order of all hints
-    instead would take long for large diagrams."""
+    """Yield the bits in the order of the hints, each record reversed; a hint that names no bit is skipped.
+
+    A record starts with values, followed by the facts about them. Reversing the order of all hints instead
+    would be slow for large diagrams.
+    """
     facts = set(space.atoms.values())
     beside: dict[str, list[str]] = {}
     for vector in space.vectors.values():

@@ -1,4 +1,4 @@
-"""The obligations of a certificate as they are checked, one after the other."""
+"""The obligations of a certificate, checked and counted one after another."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from stead_sym.relational.schema import Schema
 
 @dataclass
 class Ledger:
-    """What was checked, counted per part of the certificate: the ``claim`` that is being proved, or what its
-    place says."""
+    """Counts the obligations per part of the certificate.
+
+    The part is the ``claim`` that is being proved, or follows from the obligation's place.
+    """
 
     space: Space
     schema: Schema
@@ -30,30 +32,30 @@ class Ledger:
             self.claims[self.claim] += 1
 
     def empty(self, counterexamples: Bdd, obligation: str, place: str) -> None:
-        """Nothing violates the obligation; raises `CertificateRejected` with a state that does."""
+        """Check that nothing violates the obligation; raise `CertificateRejected` with a counterexample."""
         self._count(place)
         if counterexamples != self.space.manager.false:
             raise CertificateRejected(obligation, place, self.state(counterexamples))
 
     def within(self, smaller: Bdd, larger: Bdd, obligation: str, place: str) -> None:
-        """smaller ⊆ larger."""
+        """Check smaller ⊆ larger; raise `CertificateRejected` with a counterexample."""
         self._count(place)
         if not self.space.manager.implies(smaller, larger):
             raise CertificateRejected(obligation, place, self.state(smaller & ~larger))
 
     def true(self, condition: bool, obligation: str, place: str) -> None:
-        """Check a condition that does not depend on a state."""
+        """Check a condition that does not depend on a state; raise `CertificateRejected` if it is false."""
         self._count(place)
         if not condition:
             raise CertificateRejected(obligation, place)
 
     def state(self, states: Bdd) -> Instance:
-        """A state of a set that is not empty."""
+        """Return a state of a nonempty set."""
         path = self.space.manager.path(states)
         facts = {fact for fact, bit in self.space.atoms.items() if path.get(bit, False)}
         return Instance(self.schema, frozenset(facts) | self.space.static)
 
 
 def _part(place: str) -> str:
-    """The part of the certificate that a place is in."""
+    """Return the part of the certificate that a place belongs to."""
     return place.partition(",")[0].partition(" at ")[0].partition(" of ")[0]

@@ -1,18 +1,19 @@
-"""On how many values a formula, and a step, rests: the numbers of the theorem for every number of records,
-read off the deployment anew (`docs/theory.md`, "For every number of records").
+"""The number of values that keep the truth of a formula, or the effect of a step, in a part of an instance.
 
-A formula f is *kept* by r values if wherever it is true some r values keep it true in every part that has
-them. One decision: the formula is walked once from the top, and each variable in scope carries how many
-values it has at a time and which variables these depend on,
+These are the numbers of the theorem for an arbitrary number of records, recomputed from the deployment
+(`docs/theory.md`, "For every number of records"). A formula f is *kept* by r values if, wherever it is true,
+some r values keep it true in every part that contains them. One decision: the formula is traversed once
+from the root, and each variable in scope carries how many values it has at a time and on which variables they
+depend:
 
-    ∀x, x of an open sort      as many as there are: nothing may depend on it;
+    ∀x, x of an open sort      arbitrarily many: nothing may depend on it;
     ∀x, x of a finite sort     as many as the sort has;
     ∃x, "at least n x"         1, or n, for each value of the variables that the formula depends on;
     x of a statement's fact    as many as |C| and the part have.
 
-A witness of ∃x then counts once for all values that the variables have on which it depends. A disjunction
-takes the larger side where all variables have one value, and both sides otherwise: different values may rest
-on different sides.
+A witness of ∃x then counts once for all values of the variables on which it depends. A disjunction takes the
+larger side if all variables have one value, and both sides otherwise: different values may need different
+sides.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ from stead_sym.logic.syntax import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranging:
-    """A variable has so many values at a time, None: no fixed number, for each value of those it depends
-    ``on``. Two are the same if they are one object: a name may be bound again."""
+    """The number of values of a variable at a time, for each value of the variables ``on`` which it depends.
+
+    None means no fixed number. Two are equal only if they are the same object: a name may be bound again.
+    """
 
     number: int | None
     on: tuple[_Ranging, ...] = ()
@@ -74,15 +77,15 @@ class Needed:
         self._schema = deployment.schema
 
     def open(self, sort: str) -> bool:
-        """Whether any number of values of the sort may be in use."""
+        """Return whether an arbitrary number of values of the sort may be in use."""
         return self._schema.sort(sort).values is None
 
     def columns(self, relation: str) -> int:
-        """How many columns of a relation are of open sorts."""
+        """Return how many columns of a relation have open sorts."""
         return sum(self.open(sort) for sort in self._schema.relation(relation).sorts)
 
     def beside(self, sort: str) -> int:
-        """The most values that stand beside one of this sort in a fact: a_S."""
+        """Return a_S: the maximal number of values that occur together with one of this sort in a fact."""
         others = [
             self.columns(relation.name) - self.open(sort)
             for relation in self._schema.relations
@@ -91,11 +94,11 @@ class Needed:
         return max([0, *others])
 
     def true(self, formula: Formula) -> int:
-        """How many values keep a formula true; `CertificateRejected` where no number does."""
+        """Return how many values keep a formula true; raise `CertificateRejected` if no number does."""
         return self._kept(core(formula), True, {}, several=False)
 
     def false(self, formula: Formula) -> int:
-        """How many values keep it false."""
+        """Return how many values keep a formula false; raise `CertificateRejected` if no number does."""
         return self._kept(core(formula), False, {}, several=False)
 
     def _kept(self, f: Core, wanted: bool, scope: Scope, *, several: bool) -> int:
@@ -128,7 +131,10 @@ class Needed:
     def _witnesses(
         self, f: Core, number: int, binder: Binder, body: Core, scope: Scope, several: bool
     ) -> int:
-        """So many values that satisfy the body, and what keeps them."""
+        """Return the number of values for ``number`` witnesses of the body.
+
+        It includes the values that keep the body true.
+        """
         own = 0
         if not binder.declared:
             own = self.open(binder.sort) + (
@@ -142,8 +148,10 @@ class Needed:
     # steps
 
     def step(self, tool: Tool, effect: Effect, k: int, relation: str | None = None) -> int:
-        """n for an alternative and parts on k values, or for the facts of one relation in such parts: the
-        largest k + m − v + g over its statements; 0 where none of them is about these facts."""
+        """Return n for an alternative and parts on k values, or for the facts of one relation in such parts.
+
+        It is the largest k + m − v + g over the statements; 0 if none of them concerns these facts.
+        """
         if not any(_is_about(statement, relation) for statement in effect.statements):
             return 0
         open_params = [param for param in tool.params if self.open(param.sort)]
@@ -174,7 +182,10 @@ class Needed:
         return max(0, k + named + kept - min(fewest))
 
     def _activity(self, binders: Iterable[Binder], said: Iterable[Formula]) -> int:
-        """What keeps the values of variables active of which no formula says that they are in a fact."""
+        """Return the number of values that keep the values of some variables active.
+
+        Variables that a formula requires to occur in a fact need none.
+        """
         cores = [core(formula) for formula in said]
         return sum(
             self.beside(binder.sort)
@@ -183,7 +194,7 @@ class Needed:
         )
 
     def _variables(self, atom: Atom, binders: Iterable[Binder]) -> int:
-        """The variables of open sorts in the atom that are no binders of the statement."""
+        """Return the number of variables of open sorts in the atom that are not binders of the statement."""
         own = {binder.name for binder in binders}
         sorts = self._schema.relation(atom.relation).sorts
         pairs = zip(atom.args, sorts, strict=True)
@@ -194,8 +205,10 @@ class Needed:
     def _statement(
         self, statement: Insert | Delete, binders: tuple[Binder, ...], where: Formula, k: int
     ) -> int:
-        """What keeps the condition of a statement true, and what keeps it false, for all facts over k values
-        and C."""
+        """Return how many values keep the truth value of a statement's condition.
+
+        This is for all facts over k values and C.
+        """
         scope: dict[str, _Ranging] = {}
         condition, active = where, 0
         for binder in binders:
@@ -217,7 +230,7 @@ class Needed:
 
 
 def _is_about(statement: Statement, relation: str | None) -> bool:
-    """Whether a statement inserts or deletes facts of a relation, None: of any."""
+    """Return whether a statement inserts or deletes facts of a relation, or for None of any relation."""
     match statement:
         case Insert(atom) | Delete(atom):
             return relation is None or relation == atom.relation
@@ -230,7 +243,7 @@ def _is_about(statement: Statement, relation: str | None) -> bool:
 
 
 def _times(variables: Iterable[_Ranging], f: Core) -> int:
-    """How many values variables have together with all that they depend on."""
+    """Return how many combinations of values the variables have together with all that they depend on."""
     reached: set[_Ranging] = set()
     todo = [*variables]
     while todo:
@@ -244,7 +257,10 @@ def _times(variables: Iterable[_Ranging], f: Core) -> int:
 
 
 def names_in_fact(f: Core, name: str, wanted: bool = True) -> bool:
-    """Whether the formula, where it is true, has a fact that holds the value of the variable."""
+    """Return whether the formula, if it is true, requires a fact with the value of the variable.
+
+    With ``wanted`` False: if it is false.
+    """
     match f:
         case Atom(_, args):
             return wanted and Var(name) in args

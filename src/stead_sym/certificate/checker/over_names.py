@@ -2,8 +2,8 @@
 
     γ over n names  =  ⋀ { D↾X is a view up to renaming : X ⊆ the names, |X| = k, or all of fewer }
 
-One decision: the names are none of the language, and all alike; so what is true of a call or of a part is
-true of those that a renaming takes it to.
+One decision: the names do not exist in the language, and are interchangeable; so what is true of a call or
+of a part is also true of its renamings.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
 MOST_FACTS = 2_000
-"""So many facts may hold in an instance over the names."""
+"""The maximum number of facts that may hold in an instance over the names."""
 
 View = frozenset[Fact]
 
 
 @dataclass(frozen=True)
 class Given:
-    """A set of ``views`` over at most k values outside C of a deployment, of whose sorts those that are
-    ``open_sorts`` have any number of values, and the ``invariants`` that are assumed, by their names. Where
-    identifiers of D0 are values (`checker.records`), ``records`` are its facts."""
+    """A set of ``views`` of a deployment over at most k values outside C.
+
+    The sorts ``open_sorts`` have an arbitrary number of values; ``invariants`` are assumed, by their names.
+    If identifiers of D0 are treated as values (`checker.records`), ``records`` are its facts.
+    """
 
     deployment: Deployment
     open_sorts: frozenset[str]
@@ -52,11 +54,11 @@ class Given:
 
     @cached_property
     def constants(self) -> frozenset[Value]:
-        """C."""
+        """The set C."""
         return frozenset(v for values in self.deployment.constants.values() for v in values)
 
     def sort_of(self, facts: Iterable[Fact]) -> dict[Value, str]:
-        """The values outside C of some facts, each with its sort."""
+        """Return the values outside C of some facts, each with its sort."""
         return {
             value: sort
             for fact in facts
@@ -67,14 +69,14 @@ class Given:
         }
 
     def by_sort(self, facts: Iterable[Fact]) -> dict[str, list[Value]]:
-        """The values outside C of some facts, by sort."""
+        """Return the values outside C of some facts, by sort."""
         result: dict[str, list[Value]] = {}
         for value, sort in sorted(self.sort_of(facts).items()):
             result.setdefault(sort, []).append(value)
         return result
 
     def placed(self, facts: Iterable[Fact], names: Mapping[str, Sequence[Value]]) -> Iterator[View]:
-        """Facts under all choices of names for their values."""
+        """Yield the facts under all choices of names for their values."""
         given = frozenset(facts)
         by_sort = self.by_sort(given)
         choices = (permutations(names.get(sort, ()), len(values)) for sort, values in by_sort.items())
@@ -84,16 +86,18 @@ class Given:
             yield frozenset(fact.rename(renaming) for fact in given)
 
     def form(self, facts: Iterable[Fact]) -> View:
-        """The least of what facts become when their values are numbered."""
+        """Return the least renaming of the facts to numbered names."""
         given = frozenset(facts)
         numbers = {sort: len(values) for sort, values in self.by_sort(given).items()}
         return min(self.placed(given, names_of(numbers)), key=sorted)
 
 
 class OverNames:
-    """The instances over so many names of each sort, the ``first`` of which are told apart. Beside them there
-    are names that a step may take for ``fresh`` values, and facts that no view need have: ``extra`` ones, and
-    all of some ``relations``."""
+    """The instances over some numbers of names of each sort, the ``first`` of which are distinguished.
+
+    In addition there are names that a step may use for ``fresh`` values, and facts that need not occur in
+    views: ``extra`` ones, and all of some ``relations``.
+    """
 
     def __init__(
         self,
@@ -141,7 +145,7 @@ class OverNames:
         self.formulas = Formulas(self.space, self._deployment.schema, self.facts, within=self.admitted)
 
     def _renamed(self) -> Iterator[Fact]:
-        """The facts of views under these names."""
+        """Yield the facts of views under these names."""
         patterns = {
             (fact.relation, tuple(v if v in self._given.constants else None for v in fact.args))
             for view in self._given.views
@@ -164,7 +168,7 @@ class OverNames:
                 yield ~self.space.manager.at_least(bound + 1, [formulas.active(sort, v) for v in outside])
 
     def _glued(self) -> Bdd:
-        """γ, over the names that are not for fresh values."""
+        """Return γ over the names that are not for fresh values."""
         own = {value for names in self.own.values() for value in names}
         extra = {value for names in self.names.values() for value in names} - own
         outside = {bit: False for fact, bit in self.space.atoms.items() if extra & set(fact.args)}
@@ -174,7 +178,7 @@ class OverNames:
         return result
 
     def subsets(self, names: Mapping[str, Sequence[Value]] | None = None) -> Iterator[frozenset[Value]]:
-        """The sets of k names, or of all where they are fewer, those with early names first."""
+        """Yield the sets of k names, or the set of all if they are fewer, those with early names first."""
         every = [value for values in (self.names if names is None else names).values() for value in values]
         chosen = combinations(every, min(self._given.k, len(every)))
         yield from map(
@@ -182,7 +186,7 @@ class OverNames:
         )
 
     def viewed(self, values: frozenset[Value]) -> Bdd:
-        """The part on these values is a view."""
+        """Return where the part on these values is a view."""
         if values not in self._viewed:
             m, known = self.space.manager, self._given.constants | values
             bits = {fact: bit for fact, bit in self.space.atoms.items() if known.issuperset(fact.args)}
@@ -198,7 +202,7 @@ class OverNames:
         return {placed for view in self._given.views for placed in self._given.placed(view, names)}
 
     def is_first(self, call: Call) -> bool:
-        """Whether a call takes the names in their order: others are its like under another name."""
+        """Return whether a call uses the names in their order; any other is a renaming of one that does."""
         taken: dict[str, int] = {}
         seen: set[Value] = set()
         sorts = [param.sort for param in self._deployment.tool(call.tool).params]
@@ -211,7 +215,7 @@ class OverNames:
         return True
 
     def check_step(self, where: Bdd, writes: Mapping[Fact, Bdd], call: Call) -> None:
-        """Obligation 3 of one step."""
+        """Check obligation 3 of `checker.views` for one step."""
         m, place = self.space.manager, f"steps of {call.tool}"
         after = {self.space.atoms[fact]: new for fact, new in writes.items()}
         written = [frozenset(v for v in fact.args if v in self._rank) for fact in writes]
@@ -225,10 +229,10 @@ class OverNames:
 
 
 def names_of(numbers: Mapping[str, int]) -> dict[str, tuple[Value, ...]]:
-    """Names for so many values of each sort: none of the language."""
+    """Return names for the given number of values of each sort; the language has no such names."""
     return {sort: tuple(f"{sort}?{number}" for number in range(size)) for sort, size in numbers.items()}
 
 
 def sizes_of(n: int, sorts: int) -> Iterator[tuple[int, ...]]:
-    """How many of n values are of each of so many sorts."""
+    """Yield the ways to distribute n values over the given number of sorts."""
     yield from (sizes for sizes in product(range(n + 1), repeat=sorts) if sum(sizes) == n)

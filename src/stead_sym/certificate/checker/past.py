@@ -1,14 +1,15 @@
-"""What states keep beside the database, as a part of what is checked: its definition for every fact over U_f.
+"""The records of a state besides the database, as obligations: their definitions for all facts over U_f.
 
     did ω(…) [by a]   { u : the step into Dn was a call of ω with u at these places [by a] },  none in a D0
     f since g         { σ : σ counts in Dn, and (Dn, σ) ⊨ g, or (Dn, σ) ⊨ f and (Dn−1, σ) ⊨ f since g }
     previously f      { σ : σ counts in Dn and in Dn−1, and (Dn−1, σ) ⊨ f },  none in a D0
 
-σ counts in D where its values are active there or constants. In a formula that holds another one of these the
-inner one is a fact of the same state. The loop of a terminal state is no step: all stays.
+σ counts in D if its values are active there or constants. In a formula that contains another one of these the
+inner one is a fact of the same state. The self-loop of a terminal state is not a step: everything is
+unchanged.
 
-One decision: a fact without a bit is claimed to be false always, which is an obligation on each D0 and on the
-steps of each call. So a certificate cannot leave out a part of the past, nor have one of its own.
+One decision: a fact without a bit is claimed to be always false, which is an obligation on each D0 and on
+the steps of each call. So a certificate can neither omit a part of the past nor invent one.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ from stead_sym.relational.schema import Value
 
 
 class Past:
-    """The past over the bits of one certificate. ``now`` reads formulas in the states D of R, ``later`` in
-    every D'."""
+    """The past over the bits of one certificate.
+
+    ``now`` reads formulas in the states D of R, ``later`` in every D'.
+    """
 
     def __init__(
         self,
@@ -55,8 +58,11 @@ class Past:
         ]
 
     def begun(self, databases: Bdd) -> Bdd:
-        """The initial states with these databases. Formulas are read in all states: outside of R, where `now`
-        may be wrong, it has to show that one is there."""
+        """Return the initial states with these databases.
+
+        Formulas are read in all states: the obligation that the D0 are in R must not use `now`, which may be
+        wrong outside R.
+        """
         space, m = self.space, self.manager
         told = {fact: m.var(bit) for fact, bit in space.atoms.items()} | dict.fromkeys(space.static, m.true)
         reading = Formulas(space, self.deployment.schema, Facts(self.deployment.schema, told))
@@ -71,7 +77,7 @@ class Past:
         return databases
 
     def recorded(self, steps: Bdd, tool: Tool, call: Call, actor: str | None) -> Bdd:
-        """The steps of a call by an agent, or of an event, to databases, as steps to states."""
+        """Return the steps of a call by an agent, or of an event, to states, from its steps to databases."""
         space = self.space
         if not self.deployment.history:
             return steps
@@ -97,7 +103,7 @@ class Past:
 
     @cached_property
     def _lasting(self) -> Sequence[tuple[Fact, Bdd]]:
-        """Where f since g, or previously f, is true after a step, over the bits of D and D'."""
+        """The condition under which f since g, or previously f, is true after a step, over D and D'."""
         found: list[tuple[Fact, Bdd]] = []
         for kept, fact in self._facts:
             match kept:
@@ -128,8 +134,10 @@ def _read(reading: Formulas, formula: Formula, kept: SinceThen | Before, fact: F
 
 
 def of_steps(space: Space, deployment: Deployment) -> Mapping[tuple[str, Value], Sequence[Fact]]:
-    """For each value of a sort the facts that say that the last step has it among its arguments: it need not
-    be active."""
+    """Return, for each value of a sort, the facts that state that it is an argument of the last step.
+
+    Such a value need not be active.
+    """
     found: dict[tuple[str, Value], list[Fact]] = {}
     whole = {
         kept.relation.name: kept.relation

@@ -1,14 +1,14 @@
 """An initial database of many records, by its parts.
 
-The identifiers of `init` are constants. Those that no formula and no statement mentions may be values as any
-others: let A' be the deployment whose constants are the other ones, and which may choose any value, active or
-not. What is always true in A' from the same D0 is so in the deployment (`docs/theory.md`).
+The identifiers of `init` are constants. Those that no formula and no statement mentions may be treated as
+ordinary values: let A' be the deployment whose constants are the other ones, and which may choose any value,
+active or not. What is always true in A' from the same D0 is always true in the deployment (`docs/theory.md`).
 
-The parts of D0 on k values are looked at by what is connected in them. A *kind* is what a value alone has; a
-part is a union of parts on values that facts of it connect, and two values of different ones share no fact of
-these two alone. So all of these unions are to be views, whether D0 has them or not, in which the connected
-ones are parts of D0, and for two values from different ones there are two of their kinds that share no such
-fact.
+The parts of D0 on k values are enumerated by their connected components. A *kind* is the set of facts of a
+value alone; a part is a union of parts on values that facts connect, and two values of different components
+have no common fact of these two alone. So all of these unions have to be views, whether or not D0 has them,
+in which the components are parts of D0, and for two values of different components there are two values of
+their kinds without such a fact.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import TextValue, Value
 
 MOST_CONNECTED = 200_000
-"""So many sets of values that facts connect are looked at."""
+"""The maximum number of sets of connected values that are enumerated."""
 
 
 def valued(deployment: Deployment, known: Iterable[Value], open_sorts: Iterable[str]) -> Deployment:
-    """A', whose constants of open sorts are the ``known`` ones, and whose `init` are the facts about
-    constants."""
+    """Return A', whose constants of open sorts are ``known``.
+
+    Its `init` has the facts about constants only.
+    """
     if deployment.initially is not None:
         raise CertificateRejected("there is one initial database, whose identifiers are values", "views")
     kept, schema = frozenset(known), deployment.schema
@@ -56,7 +58,7 @@ def valued(deployment: Deployment, known: Iterable[Value], open_sorts: Iterable[
 
 
 def mentioned(deployment: Deployment, sentences: Iterable[Formula]) -> Iterator[Value]:
-    """The constants of what is read in the steps of a deployment, and of sentences."""
+    """Yield the constants in the guards and statements of a deployment, and in sentences."""
     said = list(sentences)
     for tool in deployment.tools_and_events:
         said += [tool.guard, *(effect.when for effect in tool.effects)]
@@ -96,7 +98,7 @@ class Recorded:
         return frozenset((self._kind_of[one], self._kind_of[other]))
 
     def parts(self) -> Iterator[View]:
-        """Each as a form, perhaps repeated."""
+        """Yield the form of each part, possibly repeated."""
         alone = tuple(self._about.get(frozenset(), ()))
         classes: dict[tuple[View, tuple[tuple[str, View], ...]], frozenset[Value]] = {}
         for values in self._connected():
@@ -118,13 +120,13 @@ class Recorded:
                     yield self._given.form((*alone, *facts))
 
     def _connected(self) -> Iterator[frozenset[Value]]:
-        """The sets of so many values at most that facts connect."""
+        """Yield the sets of at most k values that facts connect."""
         beside: defaultdict[Value, list[frozenset[Value]]] = defaultdict(list)
         for values in self._about:
             if 1 < len(values) <= self._k:
                 for value in values:
                     beside[value].append(values)
-        # one of each kind stands for the values alone
+        # one value of each kind, alone
         yield from {kind: frozenset((value,)) for value, kind in self._kind_of.items()}.values()
         seen = {values for values in self._about if 1 < len(values) <= self._k}
         todo = list(seen)
@@ -142,7 +144,7 @@ class Recorded:
                     todo.append(wider)
 
     def _within(self, values: frozenset[Value]) -> Iterator[Fact]:
-        """The facts about some of these values alone."""
+        """Yield the facts about some of these values alone."""
         for size in range(1, len(values) + 1):
             for some in combinations(values, size):
                 yield from self._about.get(frozenset(some), ())

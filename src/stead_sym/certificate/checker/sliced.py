@@ -1,17 +1,17 @@
-"""A deployment as far as some relations K go, which can do whatever the whole one can (`docs/theory.md`).
+"""The slice of a deployment for relations K, which can do everything that the whole can (`docs/theory.md`).
 
-For a formula f let f⁺ follow from f in what D has of K: an atom of another relation is true where it stands
-positively and false where it stands negatively, and so is what asks positively for a value that no fact of K
-in it holds. The slice has the guard⁺ and when⁺ of each alternative, its choices with where⁺, and its
-statements about K. For each sort S ``in use`` there is a relation U_S beside K: initially of the values that
-are active, later of all that is inserted anywhere, and an event may take a value out of it that is in no fact
-of K. What is true in the slice of facts of K is true in the deployment.
+For a formula f let f⁺ be implied by f and read only the facts of K in D: an atom of another relation is true
+at a positive position and false at a negative one; a quantifier at a positive position is true if its body
+requires no fact of K with its variable. The slice has the guard⁺ and when⁺ of each alternative, its choices
+with where⁺, and its statements about K. For each sort S ``in use`` there is an additional relation U_S:
+initially the active values, later all that is inserted anywhere, and an event may remove a value from it that
+is in no fact of K. What is true in the slice about facts of K is true in the deployment.
 
-Obligations: conditions of statements about K speak of K, and so does what is claimed; and S is in use
-wherever a variable has values of S, a relation with S is left out, and the variable has to have the same
-values in the slice: a parameter or chosen variable, a binder of a statement about K, a quantifier that such a
-statement or, where it is refuted, a claim asks for. It has them if a fact of K, or of U_S, says that its
-value is active. The slice is made here anew, of the deployment that the certificate is about.
+Obligations: the conditions of statements about K, and the claims, read only K; and S is in use wherever a
+variable has values of S, a relation with S is left out, and the variable has to have the same values in the
+slice: a parameter or chosen variable, a binder of a statement about K, a quantifier that requires a value in
+such a statement, or in a claim where it is refuted. It has the same values if a fact of K, or of U_S, states
+that its value is active. The slice is recomputed here from the deployment of the certificate.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PLACE = "slice"
 
 @dataclass(frozen=True)
 class Sliced:
-    """The slice of a deployment for the relations ``kept``, of whose sorts some are ``used``."""
+    """The slice of a deployment for the relations ``kept``; of their sorts, ``used`` have a relation U_S."""
 
     whole: Deployment
     kept: frozenset[str]
@@ -65,7 +65,7 @@ class Sliced:
 
     @property
     def _lost(self) -> frozenset[str]:
-        """The sorts of what is left out, of which U is not there."""
+        """The sorts of relations that are left out and that have no relation U_S."""
         relations = (r for r in self.whole.schema.relations if r.name not in self.kept)
         return frozenset(sort for relation in relations for sort in relation.sorts) - self.used
 
@@ -75,7 +75,7 @@ class Sliced:
     # formulas
 
     def _weaker(self, f: Core, positive: bool = True) -> Core:
-        """f⁺; where not ``positive`` what f follows from."""
+        """Return f⁺, or if not ``positive`` a formula that implies f."""
         match f:
             case Atom(relation):
                 return f if relation in self.kept else Truth(positive)
@@ -100,7 +100,7 @@ class Sliced:
                 raise CertificateRejected(f"`{f}` is of no kind that a slice leaves out", PLACE)
 
     def _same(self, formula: Formula, positive: bool = True) -> None:
-        """The formula is about K and is true in the slice where it is in the deployment."""
+        """Check that the formula reads only K, and is true in the slice where it is in the deployment."""
         if not self.kept.issuperset(relations_in(formula)):
             raise CertificateRejected(f"`{formula}` speaks of {', '.join(sorted(self.kept))} alone", PLACE)
         self._has_values(core(formula), positive)
@@ -126,7 +126,7 @@ class Sliced:
             raise CertificateRejected(f"the slice knows which values of {binder.sort} are in use", PLACE)
 
     def _active(self, binders: Iterable[Binder], condition: Core, *said: Core) -> Core:
-        """The condition, and that the values of these variables are in use if nothing says it."""
+        """Return the condition with U_S for each of these variables whose activity no formula states."""
         parts = [condition]
         for binder in binders:
             if not any(names_in_fact(f, binder.name) for f in (condition, *said)):
@@ -174,13 +174,13 @@ class Sliced:
         return replace(effect, when=self._weaker(core(effect.when)), statements=self._needed(statements))
 
     def _brought(self, atom: Atom, active: Collection[str]) -> Iterator[Insert]:
-        """What an insertion brings into use, but for variables whose values are active."""
+        """Yield the insertions into U_S for an insertion, except for variables whose values are active."""
         for term, sort in zip(atom.args, self.whole.schema.relation(atom.relation).sorts, strict=True):
             if sort in self.used and not (isinstance(term, Var) and term.name in active):
                 yield Insert(Atom(in_use(sort), (term,)))
 
     def _needed(self, statements: list[Statement]) -> tuple[Statement, ...]:
-        """Without choices and fresh values that nothing speaks of."""
+        """Return the statements without the choices and fresh values that no statement reads."""
         read, found = set[str](), list[Statement]()
         for statement in reversed(list(dict.fromkeys(statements))):
             match statement:
@@ -198,7 +198,7 @@ class Sliced:
     # the deployment
 
     def deployment(self, claimed: Collection[Formula], helping: Collection[Formula]) -> Deployment:
-        """The slice, in which these sentences are claimed, with the help of others."""
+        """Return the slice in which the sentences ``claimed`` are claimed, with the help of ``helping``."""
         for sentence in claimed:
             self._same(sentence, False)
         if any(not self.kept.issuperset(relations_in(sentence)) for sentence in helping):
@@ -245,7 +245,7 @@ class Sliced:
         )  # fmt: skip
 
     def facts(self, facts: Iterable[Fact]) -> frozenset[Fact]:
-        """What there is of some facts in the slice."""
+        """Return the facts of the slice for some facts."""
         found: set[Fact] = set()
         for fact in facts:
             if fact.relation in self.kept:
@@ -263,7 +263,7 @@ class Sliced:
         return (Initially(any_of, self._weaker(core(lines.where))),)
 
     def _out(self, relations: Iterable[Relation]) -> Iterator[Tool]:
-        """The events that take out of use what is in no fact of K."""
+        """Yield the events that remove a value from U_S that is in no fact of K."""
         for sort in sorted(self.used):
             atom = Atom(in_use(sort), (Var("x"),))
             held = (
@@ -278,7 +278,7 @@ class Sliced:
 
 
 def _holds(relation: Relation, column: int) -> Core:
-    """Whether some fact has x in a column."""
+    """Return the formula that some fact has x in a column."""
     names = ["x" if place == column else f"x?{place}" for place in range(relation.arity)]
     found: Core = Atom(relation.name, tuple(map(Var, names)))
     for name, sort in reversed(list(zip(names, relation.sorts, strict=True))):
@@ -287,7 +287,7 @@ def _holds(relation: Relation, column: int) -> Core:
 
 
 def _read(effect: Effect) -> frozenset[str]:
-    """The variables of an alternative, its own included."""
+    """Return the variables that an alternative reads, including its own."""
     found = free_variables(effect.when)
     for statement in effect.statements:
         match statement:

@@ -3,10 +3,10 @@
     { D0 : D0 is `init` but for more facts of the listed relations, D0 ⊨ f, at most b_S values outside C are
            active, no two facts have one key, no reference is broken }
 
-over U_f; in mode `normal` over C and the first b_S names of each sort. These do: D0 has at most b_S values
-outside C, an isomorphism that fixes C takes them to the first b_S names, and the result is a D0, since the
-condition is first-order with constants in C. Facts without a bit get one here, so that it shows whether some
-D0 holds them.
+over U_f; in mode `normal` over C and the first b_S names of each sort. These suffice: D0 has at most b_S
+values outside C, an isomorphism that fixes C maps them to the first b_S names, and the result is a D0,
+because the condition is first-order with constants in C. Facts without a bit get one here, so that the
+checker detects whether some D0 contains them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from stead_sym.relational.schema import Value
 
 
 def initial_states(space: Space, deployment: Deployment, ledger: Ledger, *, literal: bool) -> Bdd:
-    """All D0, over the bits of the facts of the database. Obligations: there is one; each holds the static
-    facts, and none a fact without a bit."""
+    """Return all D0, over the bits of the facts of the database.
+
+    Obligations: there is a D0; each contains the static facts, and none a fact without a bit.
+    """
     m, place = space.manager, "initial states"
     if deployment.initially is None:
         listed = space.static | space.atoms.keys()
@@ -83,7 +85,10 @@ def _conditions(space: Space, deployment: Deployment, holding: Mapping[Fact, Bdd
 def broken_keys(
     space: Space, deployment: Deployment, holding: Mapping[Fact, Bdd], *, negated: bool = False
 ) -> Iterator[Bdd]:
-    """Per declared key the states in which two facts have it, or those in which none have."""
+    """Yield, per declared key, the states in which two facts share it.
+
+    With ``negated``, yield the complements.
+    """
     groups: dict[tuple[str, tuple[Value, ...]], list[Bdd]] = {}
     for fact, where in holding.items():
         relation = deployment.schema.relation(fact.relation)
@@ -96,7 +101,7 @@ def broken_keys(
 
 
 def broken_references(space: Space, deployment: Deployment, holding: Mapping[Fact, Bdd]) -> Iterator[Bdd]:
-    """Per fact the states in which it holds and breaks a reference."""
+    """Yield, per fact, the states in which it holds and breaks a reference."""
     for reference in deployment.schema.references:
         there: dict[Value, list[Bdd]] = {}
         for fact, where in holding.items():

@@ -1,10 +1,10 @@
-"""Initial instances of every size, by their parts, where `initially any P, … where f`.
+"""Initial instances of every size, by their parts, for `initially any P, … where f`.
 
-A part D0↾X is one of D0↾Y for Y ⊇ X. Let Y have what keeps true each conjunct of f that some number of values
-keeps true; and of a conjunct ∀x. g, if so many values keep g true for values of x, what keeps it true for all
-x in X ∪ C. So D0↾Y is `init` and more facts of P, …, and satisfies the former, and the latter for these x.
-What the schema claims of references is a conjunct like these. What is of no such form is left out, which
-admits more.
+A part D0↾X is also a part of D0↾Y for Y ⊇ X. Let Y contain the values that keep true each conjunct of f that
+some number of values keeps true; and for a conjunct ∀x. g, if so many values keep g true for values of x,
+those that keep it true for all x in X ∪ C. So D0↾Y is `init` with more facts of P, …, and satisfies the
+former, and the latter for these x. References of the schema are conjuncts of this kind. A conjunct of any
+other form is left out, which admits more instances.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True)
 class _Condition:
-    """∀x. g, where so many values keep g true for values of x."""
+    """A conjunct ∀x. g, where ``needs`` values keep g true for values of x."""
 
     binders: tuple[Binder, ...]
     body: Expanded
@@ -64,7 +64,7 @@ class Starting:
                 formula = formula.body
 
     def over(self, sizes: tuple[int, ...], most: int) -> Iterator[tuple[OverNames, Bdd]]:
-        """The parts D0↾Y, X being so many names, and Y further ones: ``most`` in all."""
+        """Yield the parts D0↾Y, where X has the given names, and Y further ones: ``most`` in all."""
         first = dict(zip(self._given.sorts, sizes, strict=True))
         kept: list[_Condition] = []
         beside = 0
@@ -107,7 +107,7 @@ class Starting:
         return there, start
 
     def _assignments(self, one: _Condition, there: OverNames) -> Iterator[dict[str, Value]]:
-        """The values of the binders among the first names and C."""
+        """Yield the values of the binders among the first names and C."""
         constants = self._deployment.constants
         ranges = [(*constants[b.sort], *there.first.get(b.sort, ())) for b in one.binders]
         for values in product(*ranges):

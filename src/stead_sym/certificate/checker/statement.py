@@ -1,10 +1,10 @@
-"""What a certificate is about: its deployment, read anew from the text, with the formulas of its
-specifications.
+"""The statement of a certificate: its deployment, parsed again, with the formulas of its claims.
 
-What does not fit the deployment at all is an `InputError`; domains that are too small are rejected.
+A part that does not fit the deployment is an `InputError`; domains that are too small are rejected.
 
-One decision: a claim is its formula. Its name is that of a specification with this formula in the deployment,
-or a text of this formula; it is printable ASCII without a comment, so that no other name looks like it.
+One decision: a claim is its formula. Its name is that of a specification with this formula in the
+deployment, or a text of this formula; it is printable ASCII without a comment, so that no other name looks
+like it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from stead_sym.logic.syntax import Expanded, Formula
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A claim: the formula holds at every D0, or for ``holds`` False fails at one. ``text`` is the formula as
-    printed from what was read, with the definitions of the deployment unexpanded."""
+    """A claim: the formula holds at every D0, or if ``holds`` is False fails at one.
+
+    ``text`` is the formula as printed from the parsed one, with the definitions of the deployment unexpanded.
+    """
 
     name: str
     text: str
@@ -38,15 +40,18 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The deployment and, per claim of the certificate, the sentence with what is claimed of it."""
+    """The deployment and, per claim of the certificate, its sentence."""
 
     deployment: Deployment
     claims: tuple[Sentence, ...]
 
 
 def stated(certificate: Certificate, source: str) -> Statement:
-    """What the certificate states. Raises `InputError` where its parts do not fit the deployment,
-    `CertificateRejected` for a domain that is no restriction of the theorem."""
+    """Return the statement of the certificate.
+
+    Raise `InputError` if its parts do not fit the deployment, `CertificateRejected` for a domain that is not
+    a restriction of the theorem.
+    """
     deployment = deployment_of(certificate.deployment, source)
     if deployment.fair_actions:
         raise InputError(
@@ -67,15 +72,18 @@ def stated(certificate: Certificate, source: str) -> Statement:
 def _followed(
     deployment: Deployment, claims: Iterable[Sentence], certificate: Certificate, source: str
 ) -> Deployment:
-    """The deployment with what its states keep of the last step and of the past: what is asked for by the
-    claims, by further sentences of the certificate, and by the policies that decide."""
+    """Return the deployment whose states record the required part of the last step and of the past.
+
+    The claims, the further sentences of the certificate, and the deciding policies determine what is
+    required.
+    """
     asked = [Spec(claim.name, claim.formula) for claim in claims]
     asked += (Spec(text, _formula(text, "sentence", deployment, source)[1]) for text in certificate.asked)
     return deployment.following(asked, {table.name: table.policy or "" for table in certificate.agents})
 
 
 def deployment_of(source_of: Source, source: str) -> Deployment:
-    """The deployment that a certificate is about, which has the name that it gives."""
+    """Return the deployment of a certificate, which must have the given name."""
     deployment = parse_deployment(source_of.text, f"{source}: the deployment")
     if deployment.name != source_of.name:
         raise InputError(f"{source}: the deployment is called {deployment.name}, not {short(source_of.name)}")
@@ -83,7 +91,7 @@ def deployment_of(source_of: Source, source: str) -> Deployment:
 
 
 def sentences(claims: Iterable[Claim | Shown], deployment: Deployment, source: str) -> tuple[Sentence, ...]:
-    """The claims, none of which is there twice; what is shown for every number of records holds."""
+    """Return the claims, which must be distinct; a claim for an arbitrary number of records holds."""
     found = tuple(_sentence(claim, deployment, source) for claim in claims)
     if len({claim.name for claim in found}) < len(found):
         raise InputError(f"{source}: a specification is there twice; write the certificate again")
@@ -91,7 +99,7 @@ def sentences(claims: Iterable[Claim | Shown], deployment: Deployment, source: s
 
 
 def _sentence(claim: Claim | Shown, deployment: Deployment, source: str) -> Sentence:
-    """The claim, if its name means its formula; `InputError` otherwise."""
+    """Return the claim if its name denotes its formula; raise `InputError` otherwise."""
     text, formula = _formula(claim.formula, "formula", deployment, source)
     own = {spec.name: spec.formula for spec in deployment.specs}
     if claim.spec in own:
@@ -112,7 +120,10 @@ def _sentence(claim: Claim | Shown, deployment: Deployment, source: str) -> Sent
 
 
 def _formula(text: str, what: str, deployment: Deployment, source: str) -> tuple[str, Expanded]:
-    """The formula of a claim, as printed and expanded. ``what`` says where in the claim it stands."""
+    """Return the formula of a claim, as printed and as expanded.
+
+    ``what`` names the part of the claim for error messages.
+    """
     if not is_plain(text):
         raise InputError(
             f"{source}: the {what} {short(text)} of a claim has characters that formulas do not have, or"
@@ -129,7 +140,7 @@ def _formula(text: str, what: str, deployment: Deployment, source: str) -> tuple
 
 
 def _check_facts(certificate: Certificate, deployment: Deployment, source: str) -> None:
-    """Every fact is one over the domain, and none is there twice."""
+    """Check that every fact is over the domain, and that none is listed twice."""
     sorts = {sort.name for sort in deployment.schema.sorts}
     if certificate.domain.keys() != sorts:
         raise InputError(
@@ -152,7 +163,7 @@ def _check_facts(certificate: Certificate, deployment: Deployment, source: str) 
 
 
 def _check_agents(certificate: Certificate, deployment: Deployment, source: str) -> None:
-    """There is one table for each agent, and policies are those of the deployment."""
+    """Check that there is one table for each agent, and that the policies are those of the deployment."""
     names = [table.name for table in certificate.agents]
     if sorted(names) != sorted(role.name for role in deployment.agents):
         raise InputError(
@@ -166,7 +177,7 @@ def _check_agents(certificate: Certificate, deployment: Deployment, source: str)
 
 
 def _check_named(certificate: Certificate, deployment: Deployment, source: str) -> None:
-    """Names are given to fresh variables, after variables that stand before them."""
+    """Check that names are assigned to fresh variables, after variables that precede them."""
     for named in certificate.named:
         tool = deployment.tool(named.tool)
         before = {param.name for param in tool.params}
@@ -190,7 +201,10 @@ def _check_named(certificate: Certificate, deployment: Deployment, source: str) 
 
 
 def _check_domain(certificate: Certificate, deployment: Deployment, specs: list[Spec]) -> None:
-    """|(U_f)_S| is at least what the theorem (or mode `normal`) asks, C comes first, the rest are names."""
+    """Check that |(U_f)_S| is at least what the theorem (or mode `normal`) requires.
+
+    C comes first, and the other values are names.
+    """
     try:
         restriction = (
             normal_restriction(deployment)

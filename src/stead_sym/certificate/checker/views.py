@@ -1,17 +1,17 @@
-"""The check of a set of views: that it holds the parts of all reachable instances, of every size.
+"""Check a set of views: it contains the parts of all reachable instances, of every size.
 
 A view is an instance over at most k values outside C. Let γ be all instances D whose parts on at most k
-values are views up to renaming, and I the declared keys, the bounds of the sorts that keep theirs, and the
-invariants named in the certificate. With n as `checker.needed` reads it off the deployment:
+values are views up to renaming, and I the declared keys, the bounds of the bounded sorts, and the invariants
+named in the certificate. With n computed by `checker.needed` from the deployment:
 
     1  a part of a view is a view; k is at least the number of open columns of each relation; each sentence
-       of I is true in each part of an instance in which it is.
+       of I is true in each part of an instance in which it is true.
     2  the parts on k values of each D0 are views, and D0 ⊨ I.
     3  each step from D ∈ γ, D ⊨ I, over n values leads to a D' whose parts on k values are views, D' ⊨ I.
-    4  each sentence that is claimed is true in each D ∈ γ, D ⊨ I, over as many values as its negation needs.
+    4  each claimed sentence is true in each D ∈ γ, D ⊨ I, over as many values as its negation needs.
 
-Sets of instances are diagrams over the facts on n names. One decision: names are alike, so that of the calls
-that a renaming takes to each other one is looked at.
+Sets of instances are diagrams over the facts on n names. One decision: names are interchangeable, so that
+among the calls that are renamings of each other one is checked.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 
 MOST_VALUES = 8
-"""Instances over so many values outside C are looked at."""
+"""The maximum number of values outside C of the instances that are checked."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """A sentence of I, by its name; of the key of a ``relation`` only that is asked for."""
+    """A sentence of I, by its name; for a key or a bound the ``relation``, or the ``sort`` and ``bound``."""
 
     name: str
     sentence: Formula | None = None
@@ -50,8 +50,10 @@ class Assumed:
 
 
 class Views:
-    """The obligations of a set of views. ``counts`` is how many were checked, per part, and ``claims``, per
-    claim."""
+    """The obligations of a set of views.
+
+    ``counts`` has the number of checked obligations per part, and ``claims`` per claim.
+    """
 
     def __init__(self, given: Given) -> None:
         self.given, self.deployment = given, given.deployment
@@ -71,7 +73,7 @@ class Views:
             yield Assumed(name, sentence)
 
     def refuting(self, assumed: Assumed) -> int:
-        """How many values keep a sentence of I false."""
+        """Return how many values keep a sentence of I false."""
         if assumed.relation is not None:
             return self._of_key(assumed.relation)
         if assumed.sort is not None:
@@ -81,15 +83,15 @@ class Views:
         return self.needed.false(assumed.sentence)
 
     def _of_key(self, relation: str) -> int:
-        """Two facts with one key: the values of it and, twice, the others."""
+        """Return the number of values of two facts with one key: those of the key, and twice the others."""
         schema = self.deployment.schema.relation(relation)
         own = [self.needed.open(sort) for sort in schema.sorts]
         return 2 * sum(own) - sum(own[place] for place in schema.keys)
 
-    # what the parts of the certificate have to satisfy by themselves
+    # obligations
 
     def check(self) -> None:
-        """Obligations 1 to 3."""
+        """Check obligations 1 to 3."""
         place = "views"
         columns = max((self.needed.columns(r.name) for r in self.deployment.schema.relations), default=0)
         self._true(
@@ -110,12 +112,12 @@ class Views:
                 self._check_steps(sizes, tools)
 
     def always(self, name: str, sentences: Iterable[Formula]) -> None:
-        """Obligation 4."""
+        """Check obligation 4 for sentences."""
         for sentence in sentences:
             self._everywhere(sentence, "it is true where all parts are views", f"spec {name}", name)
 
     def check_answers(self, answered: Answered) -> None:
-        """What is asked of the answers of an agent."""
+        """Check the obligations of the answers of an agent."""
         place = f"decisions of {answered.role.name or 'the agent'}"
         for sentence in answered.few():
             self._everywhere(sentence, "no more values are shown and offered", place)
@@ -135,7 +137,7 @@ class Views:
             self._add(there.ledger)
 
     def _by_size(self) -> Mapping[int, Sequence[Tool]]:
-        """The tools by n."""
+        """Return the tools by n."""
         asked = [(self.given.k, None), *((self.refuting(one), one.relation) for one in self._assumed)]
         groups: dict[int, list[Tool]] = {}
         for tool in self.deployment.tools_and_events:
@@ -149,7 +151,10 @@ class Views:
         return n
 
     def _check_initial(self) -> None:
-        """Obligation 2: parts on k values of all D0, and on as many as keep a sentence of I false."""
+        """Check obligation 2: the parts of all D0 on k values, and D0 ⊨ I.
+
+        The latter is checked over as many values as keep a sentence of I false.
+        """
         if self.given.records is not None:
             self._check_records(self.given.records)
             return
@@ -167,7 +172,10 @@ class Views:
                     self._check_start(there, start, parts=n == self.given.k)
 
     def _check_records(self, facts: frozenset[Fact]) -> None:
-        """Obligation 2 where identifiers of D0 are values. A bounded sort has no others than C in D0."""
+        """Check obligation 2 if identifiers of D0 are values.
+
+        The values of a bounded sort in D0 are all in C.
+        """
         place, schema = "initial instances", self.deployment.schema
         parts = frozenset(Recorded(self.given, facts).parts())
         for part in parts:

@@ -1,15 +1,16 @@
-"""What runs are to do until something comes, as what is always true beside relations that remember.
+"""Claims about runs until an event, as invariants over additional relations that remember.
 
 For a claim that is a conjunction of A[l W r] and of AG ∀x (p → A[l W r]), AG ∀x (p → AG l), AG ∀x (p → AX l)
-there is a relation G per part, empty initially, which each step from D writes too; beside it is to be kept
+there is a relation G per part, initially empty, which each step from D also writes; the invariant of each
+part is in the last column:
 
     A[l W r]               G' = G ∨ r                         G ∨ r ∨ l
     AG ∀x (p → A[l W r])   G' = { x : (G(x) ∨ p) ∧ ¬r }       ∀x. (G(x) ∨ p) ∧ ¬r → l     (AG l: r is false)
     AG ∀x (p → AX l)       G' = { x : p }                     ∀x. G(x) → l
 
-all of it read in D. The claim follows (`docs/theory.md`) if there are no x in any part, or if in each part l
-and r say in a fact that x is active, and each quantifier in p, l and r does so of its value. These are
-obligations.
+where everything is read in D. The claim follows (`docs/theory.md`) if no part has variables x, or if in each
+part l and r require a fact with x, so that x is active, and each quantifier in p, l and r does so for its
+value. These are obligations.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from stead_sym.relational.schema import Relation
 
 @dataclass(frozen=True)
 class _Part:
-    """∀x (p → l until r), at each state or ``initially``; for ``next`` ∀x (p → AX l)."""
+    """A part ∀x (p → l until r), at each state or ``initially``; for ``next`` ∀x (p → AX l)."""
 
     binders: tuple[Binder, ...]
     since: Expanded
@@ -60,8 +61,10 @@ class _Part:
 
 
 def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Deployment, tuple[Expanded, ...]]:
-    """The deployment with the relations that remember, and what is to be kept. Raises `CertificateRejected`
-    for a claim that does not follow from that."""
+    """Return the deployment with the relations that remember, and the invariants to prove.
+
+    Raise `CertificateRejected` for a claim that does not follow from them.
+    """
     place = f"spec {claim}"
     parts = tuple(_parts(formula))
     if None in parts:
@@ -121,7 +124,7 @@ def _parts(formula: Expanded) -> Iterator[_Part | None]:
 def _everywhere(
     body: Expanded, binders: tuple[Binder, ...], since: tuple[Expanded, ...]
 ) -> Iterator[_Part | None]:
-    """Of AG ∀x (p → body), p being a conjunction."""
+    """Yield the parts of AG ∀x (p → body), where p is a conjunction."""
     asked = And(since) if since else TRUE
     match body:
         case Forall(binder, inner) if not since and binder.name not in {b.name for b in binders}:
@@ -149,7 +152,7 @@ def _is_about_facts(part: _Part) -> bool:
 
 
 def _are_quantifiers(f: Core) -> bool:
-    """Whether each quantifier says in a fact that its value is active."""
+    """Return whether each quantifier requires a fact with its value, so that the value is active."""
     match f:
         case Exists(binder, body) | Count(_, _, binder, body):
             if not binder.declared and not names_in_fact(body, binder.name):

@@ -362,7 +362,7 @@ class Labelling:
     ) -> tuple[Step, ...]:
         """Return a shortest run through states of f to a state of g, empty if g holds now.
 
-        Raises `ValueError` unless (D, σ) ⊨ E[f U g].
+        Raise `ValueError` unless (D, σ) ⊨ E[f U g].
         """
         sigma = assignment or {}
         start, goal = self.graph.index[state], self._sat(right, sigma) & self._fair
@@ -377,7 +377,7 @@ class Labelling:
         meets each of them, and the run need not be shortest, because a shortest one is hard to compute
         (Clarke, Grumberg, McMillan and Zhao 1995).
 
-        Raises `ValueError` unless (D, σ) ⊨ EG f.
+        Raise `ValueError` unless (D, σ) ⊨ EG f.
         """
         stay = self._eg(self._sat(body, assignment or {}))
         here = self.graph.index[state]

@@ -88,7 +88,7 @@ def explore(
 ) -> Graph:
     """Return Reach(M ↾ U_f), by forward enumeration from the initial states.
 
-    ``wrappers`` has the policy of every agent, None for one that selects everything it is offered. Raises
+    ``wrappers`` has the policy of every agent, None for one that selects everything it is offered. Raise
     `NothingOffered`, `NoEffect`, `BoundExceeded` and `KeyBroken` if a reachable state violates the definition
     of a deployment or one of its claims, `NoInitialState` if there is none, `Undecided` beyond
     ``max_states``, and also if a forced restriction is too small to give every state a successor.

@@ -381,7 +381,7 @@ class Manager:
     def pick(self, function: Bdd, bits: Iterable[str]) -> dict[str, bool]:
         """Return the lexicographically greatest satisfying assignment to ``bits``, in the variable order.
 
-        ``bits`` is a superset of the support. Variables that do not matter are 0. Raises `ValueError` for
+        ``bits`` is a superset of the support. Variables that do not matter are 0. Raise `ValueError` for
         false.
         """
         if function == self.false:
@@ -398,7 +398,7 @@ class Manager:
         """Return a satisfying assignment with the least Hamming distance to the given one.
 
         The given assignment is to a superset of the support. The time is linear in the nodes of the function.
-        Raises `ValueError` for false.
+        Raise `ValueError` for false.
         """
         if function == self.false:
             raise ValueError("the empty set has no member")
@@ -429,7 +429,7 @@ class Manager:
     def path(self, function: Bdd) -> dict[str, bool]:
         """Return a partial assignment that makes the function true: one path to the leaf.
 
-        Raises `ValueError` for false.
+        Raise `ValueError` for false.
         """
         if function == self.false:
             raise ValueError("the empty set has no member")

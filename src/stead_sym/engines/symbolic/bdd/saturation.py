@@ -65,7 +65,7 @@ class Saturation:
 
         ``moving`` are the pairs (b, b'). The relations range over these, over bits that keep their values,
         and over the bits ``chosen``, which are existentially quantified. ``backward``: predecessors instead
-        of successors. Raises `ValueError` if some b' is not directly below its b.
+        of successors. Raise `ValueError` if some b' is not directly below its b.
         """
         self.manager = manager
         self.backward = backward

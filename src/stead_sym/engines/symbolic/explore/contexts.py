@@ -92,7 +92,7 @@ class ContextFinder:
         Calls are relations over the state bits and each tool's selectors. If the agent is offered nothing, it
         selects nothing.
 
-        The contexts are enumerated first, and the agent is queried about all new ones at once. Raises
+        The contexts are enumerated first, and the agent is queried about all new ones at once. Raise
         `TooMany` if there are more contexts, and places that may show one, than the ``allowance``.
         """
         allowance = allowance or Allowance()
@@ -181,7 +181,7 @@ class ContextFinder:
     def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
         """Return the states of ``among``, or all (None), that show this context.
 
-        Raises `_TooLarge` if all are meant and the relation is too large.
+        Raise `_TooLarge` if all are meant and the relation is too large.
         """
         naming = self._naming(context)
         match = self._match(among, context, naming)

@@ -22,7 +22,7 @@ from stead_sym.engines.symbolic.step.history import Histories
 def initial_set(plan: Plan) -> Bdd:
     """Return { D0 }, or all D0 that `initially any` admits (`deployment.initial`), over the state bits.
 
-    Raises `NoInitialState` if there is none.
+    Raise `NoInitialState` if there is none.
     """
     m, encoding, deployment = plan.encoding.manager, plan.encoding, plan.deployment
     if deployment.initially is None:

@@ -36,7 +36,7 @@ class Allowance:
     left: int | None = None
 
     def spend(self, number: int = 1) -> None:
-        """Visit ``number`` more. Raises `TooMany` if the allowance is exceeded."""
+        """Visit ``number`` more. Raise `TooMany` if the allowance is exceeded."""
         if self.left is not None:
             if self.left < number:
                 raise TooMany
@@ -108,7 +108,7 @@ class Locator:
         """Return the shape of a context's static part, or None.
 
         None if some name occurs in no fact of a static relation, or if the diagrams are correct on a care set
-        only. Raises `TooMany` for a new shape with more places than the allowance.
+        only. Raise `TooMany` for a new shape with more places than the allowance.
         """
         encoding = self.encoding
         static = {fact for fact in context.view.facts if not encoding.dynamic_facts[fact.relation]}

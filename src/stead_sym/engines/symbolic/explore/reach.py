@@ -72,7 +72,7 @@ def explore(
     An anchor is dropped if in a reachable state a fresh variable cannot have the name that goes with the
     anchor's value, because the name is already active.
 
-    Raises `BoundExceeded`, `KeyBroken`, `ReferenceBroken`, `NothingOffered` or `NoEffect`, each with a
+    Raise `BoundExceeded`, `KeyBroken`, `ReferenceBroken`, `NothingOffered` or `NoEffect`, each with a
     shortest run to the violating state, `NoInitialState`, and `Undecided` if a forced restriction is too
     small to give every state a successor.
     """

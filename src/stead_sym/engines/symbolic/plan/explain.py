@@ -110,7 +110,7 @@ def explain(
     The specifications (by default all) determine the sizes of the literal domain, and the state's record of
     the past.
 
-    Raises `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the theorem does
+    Raise `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the theorem does
     not allow.
     """
     as_deployment(deployment)

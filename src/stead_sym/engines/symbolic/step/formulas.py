@@ -73,7 +73,7 @@ class Compiler:
         """Return ⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
 
         With ``joint`` the formula is interpreted over D ⊕ D' (an `ensure`): quantifiers range over ad(D ⊕ D')
-        and primed symbols over the primed bits. Raises `ValueError` for a temporal operator, and for a primed
+        and primed symbols over the primed bits. Raise `ValueError` for a temporal operator, and for a primed
         symbol without ``joint``.
         """
         return self._compiled(core(formula), env, joint)
