@@ -168,7 +168,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     those for values, may stand: texts of facts, and `sort=value`. ``reached`` is R, and
     ``within`` a larger set with a small diagram, in which formulas are read. ``fair`` bounds the states
     from which a fair run starts. ``asked`` are sentences for which the states keep something of the last step
-    and of the past, as they do for the claims."""
+    and of the past, as they do for the claims. The text is of the deployment behind ``gates``."""
 
     format: str = FORMAT
     package: str
@@ -185,6 +185,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     fair: Bounds
     claims: tuple[Claim, ...] = field(name="specs")
     asked: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
 
 
 # verdicts for every number of records
@@ -246,7 +247,7 @@ def in_use(sort: str) -> str:
 
 
 class ViewsCertificate(Struct, frozen=True, kw_only=True):
-    """A certificate of verdicts for every number of records."""
+    """A certificate of verdicts for every number of records. ``gates`` are as in a `Certificate`."""
 
     format: str = VIEWS_FORMAT
     package: str
@@ -254,6 +255,7 @@ class ViewsCertificate(Struct, frozen=True, kw_only=True):
     agents: tuple[Follower, ...]
     claims: tuple[Shown, ...] = field(name="specs")
     inductions: tuple[Induction, ...]
+    gates: tuple[str, ...] = ()
 
 
 def digest(text: str) -> str:

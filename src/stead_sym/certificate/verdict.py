@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from stead_sym.certificate.document import Word
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import behind
 from stead_sym.errors import SteadError
 from stead_sym.relational.instance import Instance
 
@@ -47,7 +48,8 @@ class CheckedCertificate:
     known of that agent. ``claims`` are the verdicts that it proves. ``obligations`` counts what else was
     checked, per part; ``nodes`` are those of the diagrams that the certificate consists of. In mode
     ``every number`` the verdicts are for every number of values of the sorts ``unbounded``, and ``facts`` are
-    those of its ``views``.
+    those of its ``views``. ``gates`` are those that the certificate names: the guards of ``deployment`` have
+    their conditions.
     """
 
     deployment: Deployment
@@ -60,6 +62,7 @@ class CheckedCertificate:
     seconds: float
     unbounded: tuple[str, ...] = ()
     views: int = 0
+    gates: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> Mapping[str, Word]:
@@ -80,6 +83,7 @@ class CheckedCertificate:
     def summary(self) -> str:
         """One line without the verdicts."""
         agents = ", ".join(f"{name}: {by}" if name else by for name, by in self.agents.items())
+        agents += behind(self.gates)
         if self.unbounded:
             return (
                 f"accepted: {self.deployment.name} under {agents}, for every number of"
