@@ -102,6 +102,25 @@ def test_worse_is_what_is_known_no_longer(
     assert ("worse" in row) == worse
 
 
+MIRRORED = {"holds": "fails", "fails": "holds", "unknown": "unknown", None: None}
+
+
+@pytest.mark.parametrize("before", MIRRORED)
+@pytest.mark.parametrize("after", MIRRORED)
+def test_what_is_expected_to_fail_is_compared_with_holds_and_fails_exchanged(
+    before: str | None, after: str | None
+) -> None:
+    def worse(was: str | None, now: str | None, expected: str | None) -> bool:
+        reports = [with_verdict(APPROVING, "prog", word) for word in (was, now)]
+        for one in reports:
+            if expected is not None and "prog" in one["specs"]:
+                one["specs"]["prog"]["expected"] = expected
+        return difference(*reports).worse
+
+    assert worse(before, after, None) == worse(MIRRORED[before], MIRRORED[after], "fails")
+    assert not worse(None, after, "fails")
+
+
 def test_decisions_and_contexts_are_those_of_the_reports() -> None:
     found = difference(BASELINE, APPROVING)
     asked = [

@@ -21,7 +21,8 @@ from pytest_stead.runs import Runs, failure, failure_without_bound, fault, tell,
 from stead_sym.agents.records.answer import recorded_answers
 from stead_sym.analyses.deepening.deepen import Deepening, deepen
 from stead_sym.cli.agents import chosen_agents, deciding_words
-from stead_sym.cli.options import asked, domain
+from stead_sym.cli.options import domain
+from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.language import read_deployment
@@ -79,8 +80,9 @@ class SteadFile(pytest.File):
 
     def _items(self, deployment: Deployment, line: Line) -> Iterator[pytest.Item]:
         options = parse(line.words, line.root)
-        deployment = under_gates(deployment, options.gate or ())
-        asking, specs = deployment.asked(asked(options), deciding_words(deployment, options))
+        request = request_of(options)
+        deployment = under_gates(deployment, request.gates)
+        asking, specs = deployment.asked(request.questions, deciding_words(deployment, options))
         suffix = f"[{line.name}]" if len(self.lines) > 1 else ""
         for spec in specs:
             yield SteadItem.of(self, asking, line, spec.name, suffix, spec.span)
@@ -197,7 +199,7 @@ class SteadItem(pytest.Item):
         result = verify(
             self.deployment,
             chosen_agents(self.deployment, options),
-            asked(options),
+            request_of(options).questions,
             domain=domain(options.domain),
             min_mass=options.min_mass,
         )
@@ -209,7 +211,7 @@ class SteadItem(pytest.Item):
         recordings = Recordings(self.path.parent, self.path.stem, self.config.option.stead_update)
         recordings.settle(self.deployment, options)
         agents = chosen_agents(self.deployment, options)
-        found = deepen(self.deployment, agents, asked(options), limit=options.max_bound)
+        found = deepen(self.deployment, agents, request_of(options).questions, limit=options.max_bound)
         recordings.keep(
             {
                 name: () if wrapper is None else recorded_answers(wrapper.agent, wrapper.decisions)

@@ -22,7 +22,9 @@ from stead_sym.agents.roles import AgentLike
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load
+from stead_sym.deployment.gates import under_gates
 from stead_sym.models.catalogue import CATALOGUE
+from stead_sym.verification.request import Request
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verify
 
@@ -105,6 +107,8 @@ class Stead:
             path.stem if path is not None else deployment.name,
             self._config.option.stead_update,
         )
+        settings = dict(settings)
+        deployment = under_gates(deployment, settings.pop("gates", ()))
         agents = _with_models(deployment, agent, recordings)
         result = verify(deployment, agents, specs or None, **settings)
         recordings.keep({name: run.answers for name, run in result.agents.items()})
@@ -160,10 +164,7 @@ def _with_models(
     }
     if not words:
         return agent
-    options = parse(
-        [part for name, word in words.items() for part in ("--agent", f"{name}={word}" if name else word)],
-        Path(),
-    )
+    options = parse(Request.of(words, None, ()).words, Path())
     recordings.settle(deployment, options)
     models = chosen_agents(deployment, options)
     return {**given, **{name: models[name] for name in words}}

@@ -21,7 +21,7 @@ def broken(*arguments, **options):
 
 
 def test_a_bug_has_status_4_and_keeps_its_trace(capfd, monkeypatch):
-    monkeypatch.setattr("stead_sym.cli.verify.load", broken)
+    monkeypatch.setattr("stead_sym.verification.request.load", broken)
     assert main(["verify", "refund"]) == 4
     printed = capfd.readouterr()
     assert printed.out == ""
@@ -123,7 +123,7 @@ def test_ctrl_c_is_no_bug(monkeypatch, capsys):
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        monkeypatch.setattr("stead_sym.cli.verify.load", interrupted)
+        monkeypatch.setattr("stead_sym.verification.request.load", interrupted)
         assert main(["verify", "refund", "--json"]) == 130
     finally:
         signal.signal(signal.SIGINT, before)

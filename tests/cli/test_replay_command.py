@@ -123,7 +123,7 @@ def test_another_text_of_the_deployment_is_said(capsys, tmp_path):
     other.write_text(text.replace("bound case 1", "bound case 2").replace("bound task 1", "bound task 2"))
     status, printed = replayed(capsys, other, path)
     assert status == 0
-    assert "is of another text of the deployment" in printed.err
+    assert "was produced from a different version of the deployment" in printed.err
 
 
 BAD = {
@@ -180,7 +180,7 @@ def test_whatever_is_spoiled_there_is_no_stack_trace(capsys, tmp_path, monkeypat
     path, data = report(capsys, tmp_path, "refund", "--policy", "baseline")
     evidence = data["specs"]["auth"]["evidence"]
     deployment = load("refund")
-    monkeypatch.setattr("stead_sym.cli.replay.load", lambda _: deployment)  # the same one each time
+    monkeypatch.setattr("stead_sym.verification.request.load", lambda _: deployment)  # the same one each time
     statuses, seen = set(), set()
     for _ in spoiled(evidence, (None, -1, 10**30, "x", [], {}, [["x"]], True, 0.5), seen):
         path.write_text(json.dumps(evidence), encoding="utf-8")

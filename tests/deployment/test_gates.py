@@ -94,9 +94,14 @@ def test_what_is_verified_behind_gates_is_checked_against_the_file_with_them(
     assert main([*check, "--about", str(path), *given]) == 0
     assert main([*check, "--about", str(path), "--gate", "only", "--gate", "rules"]) == 0
     capsys.readouterr()
-    for fewer in ([], given[:2], given[2:]):
+    assert main([*check, "--about", str(path)]) == 0
+    capsys.readouterr()
+    for fewer in (given[:2], given[2:]):
         assert main([*check, "--about", str(path), *fewer]) == 2
-        assert "or give the gates that it was verified with" in capsys.readouterr().err
+        assert "was produced behind rules and only, not behind" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("when Ok(o)\nspec", "when ~Ok(o)\nspec"))
+    assert main([*check, "--about", str(path)]) == 2
+    assert "the certificate is about another deployment than" in capsys.readouterr().err
     assert main([*check, *given]) == 2
     assert "say of which by --about FILE" in capsys.readouterr().err
 

@@ -19,6 +19,7 @@ from stead_sym.agents.joint import Joint
 from stead_sym.agents.roles import ANY, AgentLike, wrap
 from stead_sym.agents.wording import one_line
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import under_recorded
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
@@ -78,6 +79,8 @@ class VerifiedAgent:
     the reason why it is not covered. A context whose canonical form takes more than ``canonical_timeout``
     seconds is not covered either, and then nobody can be asked: `ask` raises too.
 
+    The gates that the report records are in force here too: ``deployment`` is the one behind them.
+
     Raises `InputError` for a report of another deployment, of verdicts that are unknown, or of an agent that
     was verified as one that may do anything, so that there is nothing to hold it to, and where arguments do
     not go together.
@@ -104,12 +107,15 @@ class VerifiedAgent:
                 f"what {deployment.name} offers depends on steps, which live data do not tell: keep what"
                 " matters in a relation, instead of `did` and `once`"
             )
+        source = str(verified) if isinstance(verified, str | Path) else "the report"
+        report = _read(verified) if isinstance(verified, str | Path) else verified
+        deployment = under_recorded(deployment, _recorded_gates(report), source)
         self.deployment = deployment
         self.role = deployment.agents[0] if role is None else deployment.agent(role)
         if role is None and len(deployment.agents) > 1:
             names = ", ".join(one.name for one in deployment.agents)
             raise InputError(f"there are several agents ({names}); say which is meant, with `role`")
-        recorded = _recorded(deployment, self.role, verified)
+        recorded = _recorded(deployment, self.role, report, source)
         self._on_unknown = on_unknown
         self._escalate = escalate
         tools = deployment.tools_of(self.role)
@@ -238,8 +244,19 @@ class _Recorded:
     decisions: Iterable[tuple[DecisionContext, frozenset[Call]]]
 
 
+def _recorded_gates(verified: Verification | Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the gates that the agents were verified behind; none for data that is no such report."""
+    if isinstance(verified, Verification):
+        return verified.deployment.gated
+    gates = verified.get("gates") if isinstance(verified, Mapping) else None
+    if not isinstance(gates, list):
+        return ()
+    names = (one.get("gate") for one in gates if isinstance(one, Mapping))
+    return tuple(name for name in names if isinstance(name, str))
+
+
 def _recorded(
-    deployment: Deployment, role: AgentRole, verified: Verification | Mapping[str, Any] | str | Path
+    deployment: Deployment, role: AgentRole, verified: Verification | Mapping[str, Any], source: str
 ) -> _Recorded:
     """What was verified of an agent."""
     if isinstance(verified, Verification):
@@ -256,11 +273,8 @@ def _recorded(
         if run.contexts is None:
             run = verified.with_contexts().agents[role.name]
         return _Recorded(run.known, run.decisions)
-    if not isinstance(verified, str | Path | Mapping | list):  # a list is no report, which is said below
+    if not isinstance(verified, Mapping | list):  # a list is no report, which is said below
         as_verification(verified)
-    source = "the report"
-    if isinstance(verified, str | Path):
-        source, verified = str(verified), _read(verified)
     return _Report(deployment, source).read(verified, role)
 
 

@@ -178,7 +178,8 @@ class Certificate(Struct, frozen=True, kw_only=True):
     those that hold in every state. ``order`` is a hint for the positions of their variables and of those for
     values: texts of facts, and `sort=value`. ``reached`` is R, and ``within`` a superset with a small
     diagram, in which formulas are read. ``fair`` bounds the states from which a fair run starts. ``asked``
-    are sentences for which, as for the claims, states record something of the last step and of the past.
+    are sentences for which, as for the claims, states record something of the last step and of the past. The
+    text is that of the deployment behind ``gates``.
     """
 
     format: str = FORMAT
@@ -196,6 +197,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     fair: Bounds
     claims: tuple[Claim, ...] = field(name="specs")
     asked: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
 
 
 # verdicts for an arbitrary number of records
@@ -264,7 +266,7 @@ def in_use(sort: str) -> str:
 
 
 class ViewsCertificate(Struct, frozen=True, kw_only=True):
-    """A certificate of verdicts for an arbitrary number of records."""
+    """A certificate of verdicts for an arbitrary number of records. ``gates`` are as in `Certificate`."""
 
     format: str = VIEWS_FORMAT
     package: str
@@ -272,6 +274,7 @@ class ViewsCertificate(Struct, frozen=True, kw_only=True):
     agents: tuple[Follower, ...]
     claims: tuple[Shown, ...] = field(name="specs")
     inductions: tuple[Induction, ...]
+    gates: tuple[str, ...] = ()
 
 
 def digest(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stead_sym.certificate.document import Word
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import behind
 from stead_sym.errors import SteadError
 from stead_sym.relational.instance import Instance
 
@@ -51,6 +52,7 @@ class CheckedCertificate:
     ``claims`` are the proved verdicts. ``obligations`` counts the other obligations, per part; ``nodes`` is
     the number of nodes of the certificate's diagrams. In mode ``every number`` the verdicts hold for an
     arbitrary number of values of the sorts ``unbounded``, and ``facts`` counts the facts of its ``views``.
+    ``gates`` are the gates that the certificate names; the guards of ``deployment`` contain their conditions.
     """
 
     deployment: Deployment
@@ -63,6 +65,7 @@ class CheckedCertificate:
     seconds: float
     unbounded: tuple[str, ...] = ()
     views: int = 0
+    gates: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> Mapping[str, Word]:
@@ -83,6 +86,7 @@ class CheckedCertificate:
     def summary(self) -> str:
         """A summary in one line, without the verdicts."""
         agents = ", ".join(f"{name}: {by}" if name else by for name, by in self.agents.items())
+        agents += behind(self.gates)
         if self.unbounded:
             return (
                 f"accepted: {self.deployment.name} under {agents}, for every number of"

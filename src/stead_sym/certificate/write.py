@@ -109,6 +109,7 @@ def write_certificate(result: Verification | Deepening, directory: str | Path) -
         fair=fair,
         claims=tuple(claims),
         asked=deployment.history.asked,
+        gates=deployment.gated,
     )
     path = prepare(directory)
     try:
@@ -155,6 +156,7 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
             )
             for (k, proof, invariants, _), shown in inductions.items()
         ),
+        gates=deployment.gated,
     )
     path = prepare(directory)
     try:

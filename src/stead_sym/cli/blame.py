@@ -6,13 +6,13 @@ import argparse
 import json
 import sys
 
+from stead_sym.agents.roles import deciding
 from stead_sym.analyses.blame import MOST_SOLVED, blame
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
+from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive, tolerance
-from stead_sym.cli.options import add_domain, add_file, add_specs, domain
-from stead_sym.deployment.files import load
+from stead_sym.cli.options import domain
+from stead_sym.cli.request import add_request, request_of
 from stead_sym.report.blame import blame_data, print_blame
 from stead_sym.report.streams import console_on
 from stead_sym.verification.verify import verify
@@ -22,11 +22,7 @@ def add_blame(parser: argparse.ArgumentParser) -> None:
     """The arguments of `blame`."""
     parser.usage = "stead-sym blame FILE [options]"
     parser.set_defaults(run=_blame)
-    add_file(parser)
-    add_agents(parser)
-    add_model_options(parser)
-    add_specs(parser)
-    add_domain(parser, "as for verify (default: normal)")
+    add_request(parser, questions=True, domain_help="as for verify (default: normal)")
     add_limits(parser)
     parser.add_argument(
         "--near",
@@ -43,13 +39,15 @@ def add_blame(parser: argparse.ArgumentParser) -> None:
 
 
 def _blame(options: argparse.Namespace) -> int:
-    refuse_without_model(options)
-    deployment = load(options.file)
+    request = request_of(options)
+    deployment, questions = request.load(), request.questions
     agents = chosen_agents(deployment, options)
     with display(options) as progress:
-        result = verify(deployment, agents, domain=domain(options.domain), progress=progress, findings=False)
-        asked = [spec.name for spec in deployment.chosen(options.spec)]
-        if result.broken is not None and options.spec is None:
+        result = verify(
+            deployment, agents, questions, domain=domain(request.domain), progress=progress, findings=False
+        )
+        asked = [spec.name for spec in deployment.asked(questions, deciding(deployment, agents))[1]]
+        if result.broken is not None and questions is None:
             asked.insert(0, result.broken.claim)
         failing = [name for name in asked if result[name].holds is False]
         found = [

@@ -12,12 +12,10 @@ import sys
 
 from stead_sym.agents.roles import named_wrappers, wrap_all
 from stead_sym.analyses.bounds import LIMIT, least_bounds
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
+from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_file
-from stead_sym.deployment.files import load
+from stead_sym.cli.request import add_request, request_of
 from stead_sym.errors import Undecided
 from stead_sym.report.bounds import bounds_data, print_bounds
 from stead_sym.report.streams import console_on
@@ -27,9 +25,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     """The arguments of `bounds`."""
     parser.usage = "stead-sym bounds FILE [options]"
     parser.set_defaults(run=_bounds)
-    add_file(parser)
-    add_agents(parser)
-    add_model_options(parser)
+    add_request(parser)
     parser.add_argument(
         "--limit",
         type=positive,
@@ -43,15 +39,14 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 
 def _bounds(options: argparse.Namespace) -> int:
-    refuse_without_model(options)
-    deployment = load(options.file)
+    deployment = request_of(options).load()
     wrappers = wrap_all(deployment, chosen_agents(deployment, options))
     agent = named_wrappers(wrappers)
     given = {name: "any" if made is None else made for name, made in wrappers.items()}
     with display(options) as progress:
         bounds = least_bounds(deployment, given, limit=options.limit, progress=progress)
     if options.json:
-        print(json.dumps(bounds_data(deployment.name, agent, bounds), indent=2))
+        print(json.dumps(bounds_data(deployment, agent, bounds), indent=2))
     else:
-        print_bounds(deployment.name, agent, bounds, console_on(sys.stdout))
+        print_bounds(deployment, agent, bounds, console_on(sys.stdout))
     return 0 if bounds.outgrown is None else Undecided.exit_status

@@ -12,11 +12,11 @@ from rich.padding import Padding
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
 from stead_sym.cli.options import add_gates
-from stead_sym.deployment.files import load
-from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.gates import under_recorded
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table
+from stead_sym.verification.request import Request
 
 
 def add_check_certificate(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +35,14 @@ def add_check_certificate(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> int:
     if options.gate and options.about is None:
         raise InputError("--gate is about a deployment; say of which by --about FILE")
-    about = None if options.about is None else under_gates(load(options.about), options.gate or ())
+    about = None
+    if options.about is not None:
+        about = Request(file=options.about, gates=tuple(options.gate or ())).load()
     checked = check_certificate(options.directory, backend=options.backend)
-    if about is not None and about != checked.deployment:
+    if about is not None and under_recorded(about, checked.gates, options.directory) != checked.deployment:
         raise InputError(
             f"{options.directory}: the certificate is about another deployment than {options.about} has now;"
-            " verify that one with --certify, or give the gates that it was verified with"
+            " verify that one with --certify, with its gates if it has any"
         )
     if options.json:
         print(json.dumps(_data(checked), indent=2))
@@ -72,6 +74,7 @@ def _data(checked: CheckedCertificate) -> dict[str, object]:
         "deployment": checked.deployment.name,
         "mode": checked.mode,
         "agents": dict(checked.agents),
+        "gates": list(checked.gates),
         "specs": dict(checked.verdicts),
         "claims": [asdict(claim) for claim in checked.claims],
         "unclaimed": list(checked.unclaimed),

@@ -15,10 +15,10 @@ from rich.console import Console, Group
 
 from stead_sym import __version__
 from stead_sym.cli.located import prepare_sarif, write_sarif
-from stead_sym.cli.options import add_file
+from stead_sym.cli.options import add_file, add_gates
+from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.faults import no_effect
-from stead_sym.deployment.files import load
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes
@@ -38,6 +38,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     """The arguments of `check`."""
     parser.set_defaults(run=_check)
     add_file(parser)
+    add_gates(parser)
     parser.add_argument("--strict", action="store_true", help="status 1 where there is any finding")
     parser.add_argument("--sarif", metavar="FILE", help="write findings and errors there as SARIF 2.1.0")
     parser.add_argument("--quiet", action="store_true", help="print the findings only")
@@ -47,7 +48,7 @@ def _check(options: argparse.Namespace) -> int:
     if options.sarif is not None:
         prepare_sarif(options.sarif)
     try:
-        deployment = load(options.file)
+        deployment = request_of(options).load()
         findings = lint(deployment)
         said = list(_lines(deployment))
     except InputError as error:

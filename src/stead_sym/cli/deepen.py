@@ -20,9 +20,8 @@ from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
 from stead_sym.cli.located import locate_error, write_located
-from stead_sym.cli.options import asked
 from stead_sym.cli.watcher import Watcher
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.document import Json
 from stead_sym.report.deepening import deepening_data, print_deepening
@@ -46,7 +45,9 @@ _REFUSED = {
 """What goes with a verdict over established bounds only."""
 
 
-def verify_deepening(options: argparse.Namespace, deployment: Deployment) -> int:
+def verify_deepening(
+    options: argparse.Namespace, deployment: Deployment, questions: list[Question] | None
+) -> int:
     """Raise the bounds, and report: status 1 where a specification fails, 0 where all hold, else 3."""
     for name, option in _REFUSED.items():
         if getattr(options, name):
@@ -63,13 +64,13 @@ def verify_deepening(options: argparse.Namespace, deployment: Deployment) -> int
     if options.evidence is not None:
         prepare(
             Path(options.evidence),
-            [s.name for s in deployment.asked(asked(options), deciding(deployment, agents))[1]],
+            [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
         )
     with display(options) as progress:
         found = deepen(
             deployment,
             agents,
-            asked(options),
+            questions,
             engine=options.engine,
             backend=options.backend,
             max_states=options.max_states,

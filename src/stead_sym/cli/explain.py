@@ -17,15 +17,17 @@ from os.path import exists, isfile
 
 from stead_sym.agents.roles import ANY, by_agent, named, wrap_all
 from stead_sym.analyses.views.every_number import EveryNumber
-from stead_sym.cli.options import add_domain, add_specs, domain
+from stead_sym.cli.options import add_domain, add_formulas, add_gates, add_specs, domain
+from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.files import load, packaged_examples
+from stead_sym.deployment.files import packaged_examples
 from stead_sym.engines.symbolic.plan.explain import explain
 from stead_sym.errors import InputError
 from stead_sym.report.explanation import explanation_data, print_explanation
 from stead_sym.report.streams import console_on
 from stead_sym.report.topics import Topic, base, near, topic, topics
 from stead_sym.report.views_plan import print_views_plan, views_plan_data
+from stead_sym.verification.request import Request
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +48,9 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
         help="a policy of the file as the agent; with several agents AGENT=NAME, and again for the next",
     )
     parser.add_argument("--agent", metavar="any", action="append", help="any agent (default)")
+    add_gates(parser)
     add_specs(parser)
+    add_formulas(parser)
     add_domain(parser, "as for verify (default: normal)")
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
@@ -64,9 +68,11 @@ def _explain(options: argparse.Namespace) -> int:
         raise InputError(f"{words}: no such topic; {near(words, '`stead-sym explain topics` lists them')}")
     if any(word != ANY and not word.endswith(f"={ANY}") for word in options.agent or ()):
         raise InputError("--agent: a model changes nothing in the plan; write any, or --policy NAME")
-    sizes = domain(options.domain)
+    options.file = words
+    request = request_of(options)
+    sizes = domain(request.domain)
     try:
-        deployment = load(words)
+        deployment = request.load()
     except InputError as error:
         if error.span is None and not isfile(words) and (hint := near(words, "")):
             raise InputError(f"{words}: neither a file nor a topic; {hint}") from None
@@ -87,8 +93,8 @@ def _explain(options: argparse.Namespace) -> int:
     if given:
         agent = named(given)
     if deployment.unbounded:
-        return _explain_views(options, deployment, given)
-    explanation = explain(deployment, options.spec, domain=sizes)
+        return _explain_views(request, deployment, given, as_json=options.json)
+    explanation = explain(deployment, request.questions, domain=sizes)
     if options.json:
         print(json.dumps(explanation_data(explanation, agent if given else ANY, never_called), indent=2))
     else:
@@ -96,14 +102,17 @@ def _explain(options: argparse.Namespace) -> int:
     return 0
 
 
-def _explain_views(options: argparse.Namespace, deployment: Deployment, given: Mapping[str, str]) -> int:
+def _explain_views(
+    request: Request, deployment: Deployment, given: Mapping[str, str], *, as_json: bool
+) -> int:
     """What will be looked at for every number of records."""
-    if options.domain is not None:
+    if request.domain is not None:
         raise InputError("--domain is for bounds that the file has; leave it out with `bound … any`")
+    deployment, specs = deployment.asked(request.questions)
     wrappers = wrap_all(deployment, {role.name: given.get(role.name, ANY) for role in deployment.agents})
-    formulas = {spec.name: spec.formula for spec in deployment.chosen(options.spec)}
+    formulas = {spec.name: spec.formula for spec in specs}
     plan = EveryNumber(deployment, formulas, wrappers).plan()
-    if options.json:
+    if as_json:
         print(json.dumps(views_plan_data(plan, named(given) or ANY), indent=2))
     else:
         print_views_plan(plan, console_on(sys.stdout), named(given) or "any agent")

@@ -11,12 +11,11 @@ import sys
 from pathlib import Path
 
 from stead_sym.analyses.state_graph import MAX_STATES
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
+from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs, asked, domain
-from stead_sym.deployment.files import load
+from stead_sym.cli.options import domain
+from stead_sym.cli.request import DOMAIN, add_request, request_of
 from stead_sym.errors import InputError
 from stead_sym.export.model import Export, exported
 from stead_sym.export.smv import to_smv
@@ -28,19 +27,10 @@ from stead_sym.verification.verify import verify
 def add_export(parser: argparse.ArgumentParser) -> None:
     """The arguments of `export`."""
     parser.set_defaults(run=_export)
-    add_file(parser)
+    add_request(parser, questions=True, domain_help=DOMAIN)
     parser.add_argument("--smv", metavar="OUT", help="a file for NuSMV or nuXmv, or -: stdout")
     parser.add_argument("--tra", metavar="DIR", help="a folder for Storm: .tra, .lab and properties")
-    add_agents(parser)
-    add_model_options(parser)
-    add_specs(parser)
-    add_formulas(parser)
     parser.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
-    add_domain(
-        parser,
-        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
-        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
-    )
     parser.add_argument(
         "--max-states",
         type=positive,
@@ -53,20 +43,20 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    refuse_without_model(options)
+    request = request_of(options)
     if options.smv is None and options.tra is None:
         raise InputError("no output is given; add --smv OUT or --tra DIR")
     if options.smv is not None:
         refuse_source(options.smv, options.file)
-    deployment = load(options.file)
+    deployment = request.load()
     agents = chosen_agents(deployment, options)
     with display(options) as progress:
         result = verify(
             deployment,
             agents,
-            asked(options),
+            request.questions,
             engine=options.engine,
-            domain=domain(options.domain),
+            domain=domain(request.domain),
             progress=progress,
             findings=False,
         )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
+from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_domain, add_file, domain
-from stead_sym.deployment.files import load
+from stead_sym.cli.options import domain
+from stead_sym.cli.request import add_request, request_of
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_known
 from stead_sym.report.diagram import diagram_dot
@@ -24,7 +23,10 @@ from stead_sym.verification.verify import verify
 def add_graph(parser: argparse.ArgumentParser) -> None:
     """The arguments of `graph`."""
     parser.set_defaults(run=_graph)
-    add_file(parser)
+    add_request(
+        parser,
+        domain_help="normal: fresh values have representatives (default); theorem: the literal domain",
+    )
     parser.add_argument(
         "--of",
         choices=("states", "decisions"),
@@ -36,9 +38,6 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("svg", "dot"), help="default: by the name of OUT, else svg")
     parser.add_argument("--out", metavar="OUT", default="-", help="the file to write (default: stdout)")
-    add_agents(parser)
-    add_model_options(parser)
-    add_domain(parser, "normal: fresh values have representatives (default); theorem: the literal domain")
     parser.add_argument(
         "--max-states",
         type=positive,
@@ -51,18 +50,18 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
 
 
 def _graph(options: argparse.Namespace) -> int:
-    refuse_without_model(options)
+    request = request_of(options)
     if options.whose is not None and options.of != "decisions":
         raise InputError("--whose says whose decisions to draw; add --of decisions, or leave it out")
     refuse_source(options.out, options.file)
-    deployment = load(options.file)
+    deployment = request.load()
     agents = chosen_agents(deployment, options)
     names = [role.name for role in deployment.agents]
     if options.whose is not None:
         check_known("agent", options.whose, names)
     elif options.of == "decisions":
         the_only(names)
-    size = domain(options.domain)
+    size = domain(request.domain)
     with display(options) as progress:
         result = verify(
             deployment,

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from stead_sym.deployment.deployment import Question
 from stead_sym.errors import InputError
-from stead_sym.logic.parser import MAX_DIGITS, parse_formula
+from stead_sym.logic.parser import MAX_DIGITS
 from stead_sym.verification.options import Domain
 
 Options: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -44,14 +43,6 @@ def add_formulas(parser: Options) -> None:
     parser.add_argument(
         "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
     )
-
-
-def asked(options: argparse.Namespace) -> list[Question] | None:
-    """The specifications and formulas that are asked for; None for all specifications of the file."""
-    if options.spec is None and options.formula is None:
-        return None
-    formulas = (parse_formula(text, source="--formula") for text in options.formula or ())
-    return [*(options.spec or ()), *formulas]
 
 
 def add_domain(parser: Options, default: str) -> None:

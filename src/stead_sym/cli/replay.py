@@ -14,13 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from stead_sym.agents.roles import Wrappers, named_wrappers, wrap, wrap_all
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
-from stead_sym.cli.options import add_file, add_gates
+from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.request import add_request, request_of
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.files import load, load_json
-from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.files import load_json
+from stead_sym.deployment.gates import behind, under_recorded
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
@@ -36,16 +35,15 @@ from stead_sym.support.printable import plural, printable
 def add_replay(parser: argparse.ArgumentParser) -> None:
     """The arguments of `replay`."""
     parser.set_defaults(run=_replay)
-    add_file(parser)
+    add_request(parser)
     parser.add_argument(
         "evidence",
         metavar="EVIDENCE",
         help="a report of `verify --json`, or a file of `verify --evidence`; - is stdin",
     )
-    parser.add_argument("--spec", metavar="NAME", help="only the evidence for this specification")
-    add_gates(parser)
-    add_agents(parser)
-    add_model_options(parser)
+    parser.add_argument(
+        "--spec", dest="only", metavar="NAME", help="only the evidence for this specification"
+    )
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     detail = parser.add_mutually_exclusive_group()
     detail.add_argument("--quiet", action="store_true", help="print what was found, and no runs")
@@ -55,18 +53,17 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    if any((options.agent, options.replay)):
-        refuse_without_model(options)
-    plain = under_gates(load(options.file), options.gate or ())
+    plain = request_of(options).load()
     found = list(_evidence(plain, options))
     if not found:
-        what = f"evidence for {options.spec}" if options.spec else "evidence"
+        what = f"evidence for {options.only}" if options.only else "evidence"
         raise InputError(f"{options.evidence}: there is no {what}; give a report of `verify --json`")
     given = any((options.policy, options.agent, options.replay))
     results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
-        deployment = written.followed(plain)
-        asked = wrap_all(deployment, chosen_agents(plain, options)) if given else None
+        gated = under_recorded(plain, written.gates, options.evidence)
+        deployment = written.followed(gated)
+        asked = wrap_all(deployment, chosen_agents(gated, options)) if given else None
         wrappers = asked if asked is not None else _recorded(deployment, written, options.canonical_timeout)
         claim = claim_named(deployment, written.spec) is not None
         replayed = replay(deployment, wrappers, written.evidence, written.bounds, claim=claim)
@@ -121,17 +118,18 @@ def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[W
                 raise InputError(f"{source}: the evidence is for {written.spec}; restore the report")
             if name is not None and report.get("verdict") not in (verdict, "unknown"):
                 raise InputError(f"{source}: the evidence shows that it {verdict}; restore the report")
-            if options.spec in (None, written.spec):
+            if options.only in (None, written.spec):
                 yield written
 
 
 def _print(deployment: Deployment, written: Written, replayed: Replayed, wrappers: Wrappers) -> None:
     if written.digest != text_digest(deployment):
-        print(
-            f"stead-sym: the evidence for {written.spec} is of another text of the deployment",
-            file=sys.stderr,
-        )
-    agents = named_wrappers(wrappers, "any agent")
+        ungated = deployment.ungated
+        origin = "from a different version of the deployment"
+        if ungated is not None and written.digest == text_digest(ungated):
+            origin = f"without gates, and is replayed{behind(deployment.gated)}"
+        print(printable(f"stead-sym: the evidence for {written.spec} was produced {origin}"), file=sys.stderr)
+    agents = f"{named_wrappers(wrappers, 'any agent')}{behind(deployment.gated)}"
     is_known = written.spec in {spec.name for spec in deployment.specs} or claim_named(
         deployment, written.spec
     )
@@ -178,4 +176,5 @@ def _data(written: Written, replayed: Replayed) -> dict[str, object]:
         "claims": replayed.claims,
         "only_here": replayed.only_here,
         "unshown": _unshown(replayed),
+        "gates": list(written.gates),
     }

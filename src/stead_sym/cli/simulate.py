@@ -10,13 +10,12 @@ import argparse
 import sys
 
 from stead_sym.agents.roles import deciding, wrap_all
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
-from stead_sym.cli.options import add_file
+from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.request import add_request, request_of
 from stead_sym.cli.stepping import Stepper
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.files import load, load_json
-from stead_sym.deployment.trace import Trace
+from stead_sym.deployment.files import load_json
+from stead_sym.deployment.gates import under_recorded
 from stead_sym.errors import InputError
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.support.extras import install
@@ -25,16 +24,14 @@ from stead_sym.support.extras import install
 def add_simulate(parser: argparse.ArgumentParser) -> None:
     """The arguments of `simulate`."""
     parser.set_defaults(run=_simulate)
-    add_file(parser)
+    add_request(parser)
     parser.add_argument(
         "--evidence", metavar="FILE", help="begin with the run of a file of `verify --evidence`"
     )
-    add_agents(parser)
-    add_model_options(parser)
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    refuse_without_model(options)
+    request = request_of(options)
     if options.file == "-":
         raise InputError("simulate reads keys from stdin; give the path of a file")
     try:
@@ -43,21 +40,19 @@ def _simulate(options: argparse.Namespace) -> int:
         raise InputError(f"simulate wants the library textual; {install('tui')}") from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("simulate wants a terminal; `stead-sym replay` prints a run to a file or a pipe")
-    StepperApp(stepper_of(load(options.file), options)).run()
+    StepperApp(stepper_of(request.load(), options)).run()
     return 0
 
 
 def stepper_of(deployment: Deployment, options: argparse.Namespace) -> Stepper:
     """The stepper that the options ask for. Raises `InputError`."""
+    source = options.evidence
+    data = None if source is None else load_json(source, "a file of `verify --evidence`")
+    if source is not None:
+        deployment = under_recorded(deployment, read_evidence(deployment, data, source).gates, source)
     agents = chosen_agents(deployment, options)
     deployment = deployment.following(deployment.specs, deciding(deployment, agents))
     stepper = Stepper(deployment, wrap_all(deployment, agents))
-    if options.evidence is not None:
-        stepper.follow(_run(deployment, options.evidence))
+    if source is not None:
+        stepper.follow(read_evidence(deployment, data, source).evidence.trace)
     return stepper
-
-
-def _run(deployment: Deployment, source: str) -> Trace:
-    """The run of a file of evidence."""
-    written = read_evidence(deployment, load_json(source, "a file of `verify --evidence`"), source)
-    return written.evidence.trace

@@ -7,12 +7,10 @@ import json
 import sys
 
 from stead_sym.analyses.symmetry import MOST_STATES, symmetry
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents, refuse_without_model
+from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_file, add_formulas, add_specs, asked
-from stead_sym.deployment.files import load
+from stead_sym.cli.request import add_request, request_of
 from stead_sym.report.streams import console_on
 from stead_sym.report.symmetry import print_symmetry, symmetry_data
 from stead_sym.verification.orbits import MOST_CHOICES
@@ -22,11 +20,7 @@ def add_symmetry(parser: argparse.ArgumentParser) -> None:
     """The arguments of `symmetry`."""
     parser.usage = "stead-sym symmetry FILE [options]"
     parser.set_defaults(run=_symmetry)
-    add_file(parser)
-    add_agents(parser)
-    add_model_options(parser)
-    add_specs(parser)
-    add_formulas(parser)
+    add_request(parser, questions=True)
     add_limits(parser)
     parser.add_argument(
         "--limit",
@@ -47,14 +41,14 @@ def add_symmetry(parser: argparse.ArgumentParser) -> None:
 
 
 def _symmetry(options: argparse.Namespace) -> int:
-    refuse_without_model(options)
-    deployment = load(options.file)
+    request = request_of(options)
+    deployment = request.load()
     agents = chosen_agents(deployment, options)
     with display(options) as progress:
         found = symmetry(
             deployment,
             agents,
-            asked(options),
+            request.questions,
             most_choices=options.limit,
             max_states=options.max_states,
             progress=progress,

@@ -19,12 +19,11 @@ from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
 from stead_sym.cli.located import errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import probability
-from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, asked, domain
+from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, domain
+from stead_sym.cli.request import request_of
 from stead_sym.cli.telling import teller, told_of_errors, told_of_memory
 from stead_sym.cli.verify_options import add_solving, add_written, refuse_conflicts
-from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.files import load
-from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.document import Json
 from stead_sym.report.data import report_data
@@ -71,26 +70,28 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    request = request_of(options)
     refuse_conflicts(options)
     prepare_located(options)
     with errors_located(options):
-        deployment = under_gates(load(options.file), options.gate or ())
+        deployment = request.load()
         if options.deepen or deployment.unbounded:
-            return _deepened(options, deployment)
-        return _verify_here(options, deployment)
+            return _deepened(options, deployment, request.questions)
+        return _verify_here(options, deployment, request.questions)
 
 
-def _deepened(options: argparse.Namespace, deployment: Deployment) -> int:
+def _deepened(options: argparse.Namespace, deployment: Deployment, questions: list[Question] | None) -> int:
     from stead_sym.cli.deepen import verify_deepening
 
-    return verify_deepening(options, deployment)
+    return verify_deepening(options, deployment, questions)
 
 
-def _verify_here(options: argparse.Namespace, deployment: Deployment) -> int:
+def _verify_here(
+    options: argparse.Namespace, deployment: Deployment, questions: list[Question] | None
+) -> int:
     if options.max_bound is not None:
         raise InputError("--max-bound is how far --deepen goes; add --deepen, or leave it out")
     agents = chosen_agents(deployment, options)
-    questions = asked(options)
     if options.evidence is not None:
         from stead_sym.report.folder import prepare, write_evidence
 

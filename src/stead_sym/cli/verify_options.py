@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from stead_sym.analyses.bounds import LIMIT
-from stead_sym.cli.agents import refuse_without_model
 from stead_sym.cli.limits import add_limits
 from stead_sym.cli.located import add_located
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import Options, add_domain, domain
+from stead_sym.cli.request import DOMAIN
 from stead_sym.errors import InputError
 
 
@@ -47,8 +47,7 @@ def add_solving(group: Options) -> None:
     )
     add_domain(
         group,
-        "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal"
-        " domain (default of the explicit engine); SORT=N: that one, with more values of some sorts",
+        DOMAIN,
     )
     group.add_argument(
         "--force", action="store_true", help="accept domains below the theorem's; verdicts are then unknown"
@@ -86,7 +85,6 @@ def refuse_conflicts(options: argparse.Namespace) -> None:
         raise InputError("--max-states limits the explicit engine; add --engine explicit, or leave it out")
     if options.backend is not None and options.engine != "symbolic":
         raise InputError("--backend is for the symbolic engine; leave it out with --engine explicit")
-    refuse_without_model(options)
     if domain(options.domain) == "normal" and options.engine != "symbolic":
         raise InputError(
             "--domain normal is for the symbolic engine; leave it out, or write --domain theorem,"

@@ -166,6 +166,7 @@ class EvidenceData(Document, kw_only=True):
     initial states. `completed`: the claims are about the fair runs and those that enter a state from which no
     fair run starts, so that a finite run shows what it shows, whatever follows. `bounds` are what its runs
     keep, where bounds were raised (`--deepen`). An agent that may select anything offered is null.
+    `gates` are those that the agents were behind, and `digest` is that of the deployment behind them.
     Where states keep the last step and the past, `asked` are the sentences about these that were asked, and
     states have facts such as `once Paid(‹1›)` for the values ‹1› of which that is true.
     """
@@ -179,6 +180,7 @@ class EvidenceData(Document, kw_only=True):
     of_many: bool
     completed: bool = False
     bounds: dict[str, Count] | UnsetType = UNSET
+    gates: list[str] | UnsetType = UNSET
     asked: list[str] | UnsetType = UNSET
     agents: dict[str, AgentData | None]
     states: list[list[Fact]]

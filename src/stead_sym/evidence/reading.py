@@ -16,6 +16,7 @@ from msgspec import UNSET, Struct, ValidationError, convert
 
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import under_recorded
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
@@ -42,7 +43,7 @@ from stead_sym.relational.instance import Fact, Instance
 class Written:
     """Evidence as it was written down: for which specification of which deployment (``digest`` is that of its
     text), and with which agents. ``agents`` has None for one that selects everything offered. ``bounds`` are
-    those that its runs keep, None for those of the deployment."""
+    those that its runs keep, None for those of the deployment. ``gates`` are those that it records."""
 
     deployment: str
     digest: str
@@ -52,10 +53,12 @@ class Written:
     evidence: Evidence
     bounds: Mapping[str, int] | None = None
     asked: tuple[str, ...] | None = None
+    gates: tuple[str, ...] = ()
 
     def followed(self, deployment: Deployment) -> Deployment:
-        """The deployment with what the states of the evidence keep beside the database."""
-        return _followed(deployment, self.asked, self.agents)
+        """Return the deployment behind the recorded gates, with what the states keep beside the database."""
+        gated = under_recorded(deployment, self.gates, f"the evidence for {self.spec}")
+        return _followed(gated, self.asked, self.agents)
 
 
 def _followed(
@@ -96,6 +99,8 @@ class _Reader:
         except (ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
             raise InputError(f"{self._source}: {ascii(str(error))[1:-1]}; restore the file") from None
         asked = None if top.asked is UNSET else tuple(top.asked)
+        gates = () if top.gates is UNSET else tuple(top.gates)
+        self._deployment = under_recorded(self._deployment, gates, self._source)
         try:
             self._deployment = _followed(self._deployment, asked, top.agents)
         except InputError as error:
@@ -118,6 +123,7 @@ class _Reader:
             Evidence(self._tree(top), top.of_many, top.completed),
             None if top.bounds is UNSET else top.bounds,
             asked,
+            gates,
         )
 
     # the tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.blame import Blame, Decision, Mend
+from stead_sym.deployment.gates import behind
 from stead_sym.evidence.document import Json
 from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.result import Verification
@@ -13,7 +14,8 @@ from stead_sym.verification.result import Verification
 def print_blame(result: Verification, blame: Blame, console: Console) -> None:
     """The smallest sets of decisions without which the specification would hold."""
     verdict = result[blame.spec]
-    title = Text.assemble((blame.spec, "bold"), " fails under ", (result.agent, "bold"))
+    gates = behind(result.deployment.gated)
+    title = Text.assemble((blame.spec, "bold"), " fails under ", (result.agent, "bold"), gates)
     console.print(title)
     console.print(indented(Text(str(verdict.formula), "dim")))
     console.print(indented(_summary(blame)))

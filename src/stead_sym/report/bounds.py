@@ -5,14 +5,15 @@ One decision: what can be pasted into the file stands last, as it is to be writt
 
 from __future__ import annotations
 
-from msgspec import convert
+from msgspec import UNSET, UnsetType, convert
 from rich.console import Console
 
 from stead_sym.analyses.bounds import Bounds, SortBound
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.evidence.document import Count, Document, Json
-from stead_sym.report.data import steps, texts
-from stead_sym.report.document import TraceStepData
-from stead_sym.report.verdicts import print_trace
+from stead_sym.report.data import gates_data, steps, texts
+from stead_sym.report.document import GateData, TraceStepData
+from stead_sym.report.verdicts import heading, print_trace
 from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Text, headed, indented
 
@@ -39,7 +40,7 @@ class OutgrownData(Document):
 
 class BoundsReport(Document):
     """The least bounds of a deployment. `states` counts the reachable states, with representatives; null: not
-    all were reached."""
+    all were reached. `gates` are as in a `Report`."""
 
     deployment: str
     agent: str
@@ -47,11 +48,12 @@ class BoundsReport(Document):
     states: Count | None
     bounds: dict[str, BoundData]
     outgrown: OutgrownData | None
+    gates: list[GateData] | UnsetType = UNSET
 
 
-def print_bounds(name: str, agent: str, bounds: Bounds, console: Console) -> None:
+def print_bounds(deployment: Deployment, agent: str, bounds: Bounds, console: Console) -> None:
     """The bounds of a deployment under an agent, and the run that outgrows the limit if one does."""
-    title = Text.assemble((name, "bold"), " under ", (agent, "bold"))
+    title = heading(deployment, agent)
     if bounds.states is not None:
         title.append(f", {plural(bounds.states, 'state')} (representatives)")
     console.print(title)
@@ -83,11 +85,12 @@ def _remark(bound: SortBound, bounds: Bounds) -> str:
     return "; ".join(filter(None, (bound.remark, chosen)))
 
 
-def bounds_data(name: str, agent: str, bounds: Bounds) -> dict[str, Json]:
+def bounds_data(deployment: Deployment, agent: str, bounds: Bounds) -> dict[str, Json]:
     """The same as data: a `BoundsReport`."""
     return BoundsReport(
-        deployment=name,
+        deployment=deployment.name,
         agent=agent,
+        gates=gates_data(deployment),
         limit=bounds.limit,
         states=bounds.states,
         bounds={

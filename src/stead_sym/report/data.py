@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
-from msgspec import UNSET, convert, to_builtins
+from msgspec import UNSET, UnsetType, convert, to_builtins
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer
+from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Trace
@@ -40,6 +41,7 @@ from stead_sym.report.document import (
     WidenedData,
 )
 from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.gates import Share
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
@@ -64,7 +66,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         contexts=result.contexts,
         queries=result.queries,
         broken=None if result.broken is None else result.broken.claim,
-        gates=_gates(result) or UNSET,
+        gates=gates_data(result.deployment, result.shares),
         seconds=result.seconds,
         specs={name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         findings=findings_data(result.findings),
@@ -111,10 +113,10 @@ def _finding_data(finding: Finding) -> FindingData:
     )
 
 
-def _gates(result: Verification) -> list[GateData]:
-    if result.shares:
-        return [GateData(share.gate, share.enabled, share.allowed) for share in result.shares]
-    return [GateData(gate) for gate in result.deployment.gated]
+def gates_data(deployment: Deployment, shares: Iterable[Share] = ()) -> list[GateData] | UnsetType:
+    """Return the gates in force, with the ``shares`` of calls that they allow; `UNSET` for none."""
+    counted = [GateData(share.gate, share.enabled, share.allowed) for share in shares]
+    return counted or [GateData(gate) for gate in deployment.gated] or UNSET
 
 
 def hypotheses_data(hypotheses: Hypotheses) -> HypothesesData:

@@ -6,17 +6,18 @@ deployment.
 
 from __future__ import annotations
 
-from msgspec import convert
+from msgspec import UNSET, UnsetType, convert
 from rich.console import Console
 
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.evidence.data import text_digest
 from stead_sym.evidence.document import Count, Document, Json
-from stead_sym.report.data import findings_data, hypotheses_data, steps, texts, verdict_data
+from stead_sym.report.data import findings_data, gates_data, hypotheses_data, steps, texts, verdict_data
 from stead_sym.report.document import (
     AskedData,
     FindingData,
+    GateData,
     HypothesesData,
     Seconds,
     TraceStepData,
@@ -25,6 +26,7 @@ from stead_sym.report.document import (
 from stead_sym.report.obstacle import ObstacleData, obstacle_data, print_obstacle
 from stead_sym.report.verdicts import (
     findings_table,
+    heading,
     hypotheses_table,
     print_evidence,
     print_trace,
@@ -102,8 +104,8 @@ class RemedyData(Document):
 class DeepeningReport(Document):
     """What raising the bounds step by step has found. No bound was raised past `limit`. `established`: no run
     exceeds the last bounds. `unbounded` are the sorts for which the file says `any`. `rounds` are the
-    fragments, with growing bounds. `stopped` is what has ended it early, empty: nothing. `digest` is as in a
-    `Report`."""
+    fragments, with growing bounds. `stopped` is what has ended it early, empty: nothing. `digest` and `gates`
+    are as in a `Report`."""
 
     deployment: str
     digest: str
@@ -124,6 +126,7 @@ class DeepeningReport(Document):
     growth: dict[str, GrowthData]
     remedy: RemedyData | None
     stopped: str
+    gates: list[GateData] | UnsetType = UNSET
 
 
 def print_deepening(
@@ -135,7 +138,7 @@ def print_deepening(
         for one in found.found.values():
             console.print(str(one.verdict), soft_wrap=True)
         return
-    console.print(Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold")))
+    console.print(heading(found.deployment, found.agent))
     console.print(indented(_reached(found)))
     if hypotheses:
         console.print()
@@ -265,4 +268,5 @@ def deepening_data(found: Deepening) -> dict[str, Json]:
             changes=[*found.remedy.words], bounds=[*found.remedy.bounds.lines], agent=found.remedy.agent
         ),
         stopped=found.stopped,
+        gates=gates_data(found.deployment),
     ).data()

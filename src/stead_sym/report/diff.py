@@ -1,8 +1,8 @@
 """Two reports compared: what got worse, which decisions changed, where two counterexamples part.
 
 One decision: a verdict got worse where something that was known no longer is: `holds` became anything else,
-`holds, of nothing` and the specification gone included, or this or `unknown` became `fails`. What is new is
-reported, and is never worse.
+`holds, of nothing` and the specification gone included, or this or `unknown` became `fails`. Where the file
+expects that it fails, `fails` and `holds` change places. What is new is reported, and is never worse.
 """
 
 from __future__ import annotations
@@ -210,6 +210,8 @@ def _told(report: Report | DeepeningReport) -> Iterator[tuple[tuple[int, str], s
     yield (0, "deployment"), report.deployment
     for name, asked in report.agents.items():
         yield (1, f"agent {name}"), asked.agent
+    if report.gates is not UNSET:
+        yield (1, "gates"), " and ".join(one.gate for one in report.gates)
     yield from _counted(report) if isinstance(report, Report) else _raised(report)
     for hypothesis in report.hypotheses.all:
         yield (13, hypothesis.name), hypothesis.status
@@ -244,13 +246,14 @@ def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChangeData:
     was, now = before.word(spec), after.word(spec)
     old, new = before.specs.get(spec), after.specs.get(spec)
     fails = new is not None and new.verdict == "fails"
+    expecting = old if new is None else new
     parting = None
     if old is not None and new is not None and old.verdict == "fails" and fails:
         parting = part(old, new, before.sorts | after.sorts)
     return VerdictChangeData(
         before=was,
         after=now,
-        worse=_is_worse(was, now, expected=new is not None and new.expected == "fails"),
+        worse=_is_worse(was, now, expected=expecting is not None and expecting.expected == "fails"),
         reason=new.reason if new is not None else (after.error or "" if now is not None else ""),
         scope=new.scope if new is not None and new.scope != (old.scope if old is not None else []) else None,
         every_number=_change(*(_shown_by(one, spec) for one in (before, after))),
@@ -275,9 +278,12 @@ def _change(before: str | None, after: str | None) -> FactChangeData | None:
 
 
 def _is_worse(before: Said | None, after: Said | None, *, expected: bool) -> bool:
-    """Something that was known no longer is; of a specification that is expected to fail, that it does."""
+    """Return whether what was as it should be no longer is, or what was open is refuted. A specification
+    that is ``expected`` to fail should fail, and each way to hold refutes it."""
     if expected:
-        return after not in (None, "fails") and before != after
+        return (before == "fails" and after != "fails") or (
+            before == "unknown" and after in ("holds", OF_NOTHING)
+        )
     return (before == "holds" and after != "holds") or (
         before in ("unknown", OF_NOTHING) and after == "fails"
     )

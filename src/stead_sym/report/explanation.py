@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import convert
+from msgspec import UNSET, UnsetType, convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.engines.symbolic.plan.explain import ExplainedFresh, ExplainedRelation, Explanation
 from stead_sym.evidence.document import Count, Document, Json
-from stead_sym.report.data import derivation_data
-from stead_sym.report.document import DerivationData, Mode
+from stead_sym.report.data import derivation_data, gates_data
+from stead_sym.report.document import DerivationData, GateData, Mode
+from stead_sym.report.verdicts import heading
 from stead_sym.support.wrapping import Text, headed, indented
 
 
@@ -53,7 +54,8 @@ class ToolData(Document):
 
 
 class ExplanationReport(Document):
-    """The plan of the symbolic engine: domains, bits, names, actions of the tools."""
+    """The plan of the symbolic engine: domains, bits, names, actions of the tools. `gates` are as in a
+    `Report`."""
 
     deployment: str
     agent: str
@@ -65,13 +67,14 @@ class ExplanationReport(Document):
     relations: dict[str, RelationData]
     fresh: list[FreshData]
     tools: dict[str, ToolData]
+    gates: list[GateData] | UnsetType = UNSET
 
 
 def print_explanation(
     explanation: Explanation, console: Console, agent: str, never_called: Sequence[str]
 ) -> None:
     """The whole plan; ``never_called`` are tools that the agent has no rule for."""
-    title = Text.assemble((explanation.deployment.name, "bold"), " under ", (agent, "bold"))
+    title = heading(explanation.deployment, agent)
     modes = {"normal": "fresh values have representatives", "theorem": "the literal domain of the theorem"}
     console.print(Group(title, indented(Text(f"domain {explanation.mode}: {modes[explanation.mode]}"))))
     domains = [str(d) for d in explanation.restriction.derivation.values()]
@@ -97,6 +100,7 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
     return ExplanationReport(
         deployment=explanation.deployment.name,
         agent=agent,
+        gates=gates_data(explanation.deployment),
         mode=explanation.mode,
         domain=dict(explanation.restriction.sizes),
         derivation=derivation_data(explanation.restriction),

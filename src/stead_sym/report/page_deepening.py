@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.deepen import Deepening, Found
 from stead_sym.analyses.views.every_number import Shown
+from stead_sym.deployment.gates import behind
 from stead_sym.deployment.trace import as_changes
 from stead_sym.relational.instance import Fact
 from stead_sym.report.obstacle import call_words, changed, in_the_way, put_in, told
@@ -35,10 +36,11 @@ def deepening_html(found: Deepening) -> str:
     words = [one.verdict.said for one in found.found.values()]
     answer = answered(words)
     worst = next((w for w in ("fails", "unknown", "holds") if w in words), "none")
+    who = f"{found.agent}{behind(found.deployment.gated)}"
     header = tag(
         "header",
         tag("p", "stead-sym report", class_="eyebrow"),
-        tag("h1", found.deployment.name, tag("span", f" under {found.agent}", class_="under")),
+        tag("h1", found.deployment.name, tag("span", f" under {who}", class_="under")),
         tag("p", f"{answer[0].upper()}{answer[1:]}.", class_=f"answer {worst}"),
         pairs(
             [
@@ -59,7 +61,7 @@ def deepening_html(found: Deepening) -> str:
         section_of("bounds", "Bounds", _rounds(found)),
         section_of("deployment", "The deployment", deployment_section(found.deployment)),
     ]
-    return page_of(f"{found.deployment.name} under {found.agent}: {answer}", header, sections)
+    return page_of(f"{found.deployment.name} under {who}: {answer}", header, sections)
 
 
 def _sorts(found: Deepening) -> list[str]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.deployment.gates import behind
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError
 from stead_sym.evidence.document import Json
 from stead_sym.support.printable import printable
@@ -39,7 +40,7 @@ class _Result(NamedTuple):
 def sarif_data(result: Verification | Deepening, version: str) -> dict[str, Json]:
     """The log of a verification by stead-sym of that ``version``."""
     results = [
-        *(_verdict(verdict, result.agent, result.place(name)) for name, verdict in result.verdicts.items()),
+        *(_verdict(verdict, _agent(result), result.place(name)) for name, verdict in result.verdicts.items()),
         *map(_finding, result.findings),
         *(_finding(one.finding)._replace(accepted=one.reason) for one in result.accepted),
     ]
@@ -54,6 +55,10 @@ def sarif_findings(findings: Iterable[Finding], version: str) -> dict[str, Json]
 def sarif_error(error: SteadError, version: str) -> dict[str, Json]:
     """The log of a run that ended in an error."""
     return _log([_error(error)], version)
+
+
+def _agent(result: Verification | Deepening) -> str:
+    return f"{result.agent}{behind(result.deployment.gated)}"
 
 
 def _error(error: SteadError) -> _Result:
@@ -153,7 +158,7 @@ def _physical(place: Span) -> dict[str, Json]:
 def annotation_lines(result: Verification | Deepening) -> Iterator[str]:
     """Verdicts and findings as lines that a workflow of GitHub shows at their places."""
     for name, verdict in result.verdicts.items():
-        if one := _verdict(verdict, result.agent, result.place(name)):
+        if one := _verdict(verdict, _agent(result), result.place(name)):
             yield _annotation(one)
     yield from (_annotation(_finding(finding)) for finding in result.findings)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from msgspec import convert
+from msgspec import UNSET, UnsetType, convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.symmetry import SingleChoice, Symmetric, Symmetry
 from stead_sym.deployment.tool import Call
 from stead_sym.evidence.document import Count, Document, Json
-from stead_sym.report.data import texts
+from stead_sym.report.data import gates_data, texts
+from stead_sym.report.document import GateData
+from stead_sym.report.verdicts import heading
 from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.verdict import Word
 
@@ -63,7 +65,7 @@ class SingleChoiceData(Document):
 class SymmetryReport(Document):
     """The contexts that are not action-rigid, numbered from 0, and what choices among records alike change.
     `states` are those of the literal domain, `met` the canonical contexts met, and `left` the single choices
-    that were not tried."""
+    that were not tried. `gates` are as in a `Report`."""
 
     deployment: str
     agent: str
@@ -73,6 +75,7 @@ class SymmetryReport(Document):
     specs: dict[str, KeptData]
     choices: list[SingleChoiceData]
     left: Count
+    gates: list[GateData] | UnsetType = UNSET
 
 
 def print_symmetry(found: Symmetry, console: Console) -> None:
@@ -80,7 +83,7 @@ def print_symmetry(found: Symmetry, console: Console) -> None:
     result = found.result
     met = result.contexts or 0
     many = f"{len(found.contexts)} of {met} contexts {'are' if len(found.contexts) != 1 else 'is'}"
-    title = Text.assemble((result.deployment.name, "bold"), " under ", (result.agent, "bold"))
+    title = heading(result.deployment, result.agent)
     console.print(title)
     console.print(
         indented(Text(f"{many} not action-rigid, {len(found.choosing)} with a choice among records alike"))
@@ -143,6 +146,7 @@ def symmetry_data(found: Symmetry) -> dict[str, Json]:
     return SymmetryReport(
         deployment=result.deployment.name,
         agent=result.agent,
+        gates=gates_data(result.deployment),
         states=result.states,
         met=result.contexts,
         contexts=[_context_data(context) for context in found.contexts],

@@ -18,6 +18,7 @@ from stead_sym.agents.records.weight import Weight, is_same, percent, weight, we
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.report.verdicts import (
     findings_table,
+    heading,
     hypotheses_table,
     print_evidence,
     verdict_row,
@@ -91,9 +92,7 @@ def _heading(result: Verification) -> RenderableType:
     counts = reached(result, "from ")
     if result.contexts is not None and result.queries is not None:
         counts += [plural(result.contexts, "context"), plural(result.queries, "query", "queries")]
-    title = Text.assemble((result.deployment.name, "bold"), " under ", (_agent(result), "bold"))
-    if result.deployment.gated:
-        title.append(f", behind {' and '.join(result.deployment.gated)}")
+    title = heading(result.deployment, _agent(result))
     grid = labelled()
     grid.add_row("engine", f"{result.options.engine}, {result.seconds:.2f} s")
     grid.add_row("domain", domain_text(result.restriction, result.mode))

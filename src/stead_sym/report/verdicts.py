@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from rich import text
 from rich.console import Console, Group, RenderableType
 
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import behind
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outlining import outline
 from stead_sym.report.steps import MovesOf, StepRow, step_table
@@ -26,6 +29,11 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
     "unknown": ("?", "?", "yellow"),
 }
 """A symbol for what is said of a specification, one in ASCII, and a colour."""
+
+
+def heading(deployment: Deployment, agent: str) -> text.Text:
+    """Return the title of what is printed of a deployment: its name, the agent, the gates in force."""
+    return Text.assemble((deployment.name, "bold"), " under ", (agent, "bold"), behind(deployment.gated))
 
 
 def print_evidence(verdict: Verdict, moves: MovesOf | None, console: Console) -> None:
@@ -97,7 +105,7 @@ def _run(trace: Trace, moves: MovesOf | None = None, *, ascii_only: bool) -> Ren
         for index, step in enumerate(trace.steps)
     ]
     steps = step_table(rows, ascii_only=ascii_only)
-    remarks = labelled((name, f"{mark} {text}" if name == "loop" else text) for name, text in trace.remarks)
+    remarks = labelled((name, f"{mark} {said}" if name == "loop" else said) for name, said in trace.remarks)
     start = [Text(f"from {trace.start}", "dim")] if trace.of_many else []
     return Group(*start, steps, remarks) if trace.steps else Group(*start, remarks)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec import convert
+from msgspec import UNSET, UnsetType, convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.views.parts import MOST_RECORDS
 from stead_sym.analyses.views.plan import How, Look, ViewsPlan
 from stead_sym.evidence.document import Count, Document, Json
+from stead_sym.report.data import gates_data
+from stead_sym.report.document import GateData
+from stead_sym.report.verdicts import heading
 from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Text, headed, indented, labelled
 
@@ -37,7 +40,8 @@ class SoughtData(Document):
 class ViewsPlanReport(Document):
     """What will be looked at for every number of values of the `sorts`: parts on `ks` of them, one number
     after the other; `looks` are the steps for the first. `together` is shown in one induction, `left_out` are
-    invariants that cannot be, with the reasons. `agents` says what of the choices of each is looked at."""
+    invariants that cannot be, with the reasons. `agents` says what of the choices of each is looked at.
+    `gates` are as in a `Report`."""
 
     deployment: str
     agent: str
@@ -48,6 +52,7 @@ class ViewsPlanReport(Document):
     together: list[str]
     left_out: dict[str, str]
     agents: dict[str, str]
+    gates: list[GateData] | UnsetType = UNSET
 
 
 def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
@@ -55,6 +60,7 @@ def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
     return ViewsPlanReport(
         deployment=plan.deployment.name,
         agent=agent,
+        gates=gates_data(plan.deployment),
         sorts=[*plan.sorts],
         ks=[*plan.ks],
         looks=convert(plan.looks, list[LookData], from_attributes=True),
@@ -67,7 +73,7 @@ def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
 
 def print_views_plan(plan: ViewsPlan, console: Console, agent: str) -> None:
     """The whole plan."""
-    title = Text.assemble((plan.deployment.name, "bold"), " under ", (agent, "bold"))
+    title = heading(plan.deployment, agent)
     every = f", for every number of {' and '.join(plan.sorts)}"
     grid = labelled()
     first, *others = plan.ks

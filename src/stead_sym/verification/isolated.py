@@ -11,14 +11,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stead_sym.agents.roles import ANY
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.document import Json
-from stead_sym.models.catalogue import CATALOGUE
+from stead_sym.verification.request import Request
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from stead_sym.cli import main, watcher;"
@@ -91,15 +91,10 @@ def verify_apart(
     not printed a report.
     """
     known = {spec.name for spec in as_deployment(deployment).specs}
-    words = ["verify", "-", "--json", "--quiet", *agent_words(agent)]
-    asked = [] if specs is None else [specs] if isinstance(specs, str) else list(specs)
-    if specs is not None and not asked:
+    asked = None if specs is None else [specs] if isinstance(specs, str) else list(specs)
+    if asked == []:
         raise InputError("no specification is asked for; leave `specs` out for all of them")
-    for question in asked:
-        names = question in known or question.isidentifier()
-        words += ["--spec" if names else "--formula", question]
-    for gate in [gates] if isinstance(gates, str) else gates:
-        words += ["--gate", gate]
+    words = ["verify", "-", "--json", "--quiet", *Request.of(agent, asked, gates, known).words]
     if timeout is not None:
         words += ["--timeout", f"{timeout}"]
     if memory is not None:
@@ -109,16 +104,3 @@ def verify_apart(
     if report is None:
         raise RuntimeError(f"the process has ended with status {ended.status}: {ended.err.strip()}")
     return report
-
-
-def agent_words(agent: str | Mapping[str, str]) -> Iterator[str]:
-    """The words of the command that name the agents."""
-    if isinstance(agent, str):
-        yield from (_kind(agent), agent)
-    else:
-        for name, who in agent.items():
-            yield from (_kind(who), f"{name}={who}")
-
-
-def _kind(who: str) -> str:
-    return "--agent" if who == ANY or ":" in who or who in CATALOGUE else "--policy"

@@ -12,6 +12,7 @@ from stead_sym.agents.roles import ANY, Wrappers, named
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.gates import behind
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.protocol import Engine, StateSet
@@ -264,8 +265,7 @@ class Verification(Displayed):
             counts = f"{self.initial} initial of {counts}"
         if self.broken is not None:
             counts = f"explored until `{self.broken.claim}` was broken"
-        gates = f" behind {' and '.join(self.deployment.gated)}" if self.deployment.gated else ""
-        return f"{self.deployment.name} under {self.agent}{gates}: {counts}{asked}"
+        return f"{self.deployment.name} under {self.agent}{behind(self.deployment.gated)}: {counts}{asked}"
 
     def __str__(self) -> str:
         lines = [f"  {verdict}" for verdict in self.verdicts.values()]

@@ -29,6 +29,7 @@ from stead_sym.analyses.views.obstacle import Obstacle
 from stead_sym.analyses.views.proposing import Proposed, proposed
 from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
+from stead_sym.deployment.gates import behind
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
@@ -177,7 +178,7 @@ class Deepening:
             if self.rounds
             else f"not explored from an initial database with {len(self.deployment.init):,} facts"
         )
-        said = [f"{self.deployment.name} under {self.agent}, {raised}"]
+        said = [f"{self.deployment.name} under {self.agent}{behind(self.deployment.gated)}, {raised}"]
         return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
@@ -46,8 +46,11 @@ class Plan:
     store: str | None = None
 
 
-def read_plan(path: str | Path) -> Plan:
-    """The plan in a file. Paths in it are relative to it. Raises `InputError`."""
+def read_plan(path: str | Path, gates: Sequence[str] = ()) -> Plan:
+    """Return the plan in a file, with all agents behind ``gates``. Paths in it are relative to it.
+
+    Raises `InputError` for a file that is no plan, and for ``gates`` if a table has gates of its own.
+    """
     source = str(path)
     try:
         found = tomllib.loads(read_text(path))
@@ -64,10 +67,13 @@ def read_plan(path: str | Path) -> Plan:
         raise InputError(f"{source}: there are no runs; write a table `[[runs]]` with a `deployment`")
     common = {name: found[name] for name in (*_LISTS, *_LIMITS) if name in found}
     folder = str(Path(path).parent)
+    if gates and any("gates" in table for table in tables):
+        raise InputError(f"{source}: `gates` has the gates of runs; leave out --gate, or `gates`")
+    given = {"gates": " ".join(gates)} if gates else {}
     runs = [
         run
         for number, table in enumerate(tables, 1)
-        for run in _runs({**common, **table}, folder, f"{source}: runs {number}")
+        for run in _runs({**common, **given, **table}, folder, f"{source}: runs {number}")
     ]
     return Plan(tuple(runs), store)
 

@@ -11,7 +11,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +25,7 @@ from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
 from stead_sym.support.extras import own_version
-from stead_sym.verification.isolated import agent_words
+from stead_sym.verification.request import Request
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _KILL_SECONDS = 60.0
@@ -101,11 +101,7 @@ class Run:
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the command after the file, without the store."""
-        given: list[str] = [*agent_words(self.agent)]
-        for spec in self.specs:
-            given += ["--spec" if spec.isidentifier() else "--formula", spec]
-        for gate in self._gates:
-            given += ["--gate", gate]
+        given: list[str] = []
         for flag, value in (
             ("--prompts", self.prompts),
             ("--engine", self.engine),
@@ -116,7 +112,11 @@ class Run:
         ):
             if value is not None:
                 given += [flag, f"{value}"]
-        return (*given, *self.options)
+        return replace(self._request, options=(*given, *self.options)).words
+
+    @property
+    def _request(self) -> Request:
+        return Request.of(self.agent, self.specs or None, self._gates)
 
     @property
     def about(self) -> dict[str, object]:
@@ -165,7 +165,7 @@ class Run:
     @property
     def _asks(self) -> bool:
         """Whether some agent's decisions are kept in a store."""
-        return "--agent" in agent_words(self.agent) and any(agent != ANY for agent in self._agents)
+        return any(word.rpartition("=")[2] != ANY for word in self._request.agents)
 
     def _fingerprints(self) -> Iterator[str]:
         """Digests of the files that the answer depends on and that the words of the command only name."""

@@ -95,6 +95,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
         facts=len(certificate.facts),
         nodes=len(diagrams.nodes),
         seconds=time.perf_counter() - started,
+        gates=certificate.gates,
     )
 
 

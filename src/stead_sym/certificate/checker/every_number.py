@@ -88,6 +88,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         seconds=time.perf_counter() - started,
         unbounded=tuple(sort for sort in deployment.bounds if sort in open_sorts),
         views=sum(len(one.views) for one in certificate.inductions),
+        gates=certificate.gates,
     )
 
 

@@ -7,12 +7,12 @@ restarts with another plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from stead_sym.deployment.deployment import Deployment, as_deployment
+from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.engines.symbolic.bdd.manager import Backend, at_work
 from stead_sym.engines.symbolic.encode.encoding import Field
@@ -100,15 +100,15 @@ class Explanation:
 @at_work()
 def explain(
     deployment: Deployment,
-    specs: Sequence[str] | None = None,
+    specs: Question | Iterable[Question] | None = None,
     *,
     domain: Domain | Mapping[str, int] | None = None,
     backend: Backend | None = None,
 ) -> Explanation:
     """Return the plan that `verify` with the same arguments would explore.
 
-    The specifications (by default all) determine the sizes of the literal domain, and the state's record of
-    the past.
+    The specifications (by default all), and formulas among them, determine the sizes of the literal domain, and
+    the state's record of the past.
 
     Raise `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the theorem does
     not allow.
@@ -119,7 +119,7 @@ def explain(
     if backend is not None:
         check_known("backend", backend, get_args(Backend))
     literal = domain not in (None, "normal")
-    chosen = deployment.chosen(specs)
+    deployment, chosen = deployment.asked(specs)
     deployment = deployment.following(chosen, {})
     sizes = domain if isinstance(domain, Mapping) else {}
     restriction = (

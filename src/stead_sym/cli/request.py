@@ -1,0 +1,52 @@
+"""The options that make a `Request`, and the request that a command line makes."""
+
+from __future__ import annotations
+
+import argparse
+
+from stead_sym.cli.agent_options import add_agents, add_model_options
+from stead_sym.cli.agents import refuse_without_model
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_gates, add_specs
+from stead_sym.verification.request import Request
+
+DOMAIN = (
+    "normal: fresh values have representatives (default, symbolic engine only); theorem: the literal domain"
+    " (default of the explicit engine); SORT=N: that one, with more values of some sorts"
+)
+"""The help of --domain for a command that has --engine."""
+
+
+def add_request(
+    parser: argparse.ArgumentParser, *, questions: bool = False, domain_help: str | None = None
+) -> None:
+    """Add FILE, the agents, the gates, what is asked with ``questions``, and --domain if it has a help."""
+    add_file(parser)
+    add_agents(parser)
+    asking = parser.add_argument_group("what is asked")
+    add_gates(asking)
+    if questions:
+        add_specs(asking)
+        add_formulas(asking)
+    if domain_help is not None:
+        add_domain(asking, domain_help)
+    add_model_options(parser)
+
+
+def request_of(options: argparse.Namespace) -> Request:
+    """Return the request of the options that the command has. Raises `InputError` for options of language
+    models without a model."""
+    if "tolerance" in options:
+        refuse_without_model(options)
+    given = {name: getattr(options, name, None) for name in ("policy", "agent", "replay", "gate")}
+    policies, agents, replays, gates = (tuple(values or ()) for values in given.values())
+    specs, formulas = getattr(options, "spec", None), getattr(options, "formula", None)
+    return Request(
+        file=options.file,
+        policies=policies,
+        agents=agents,
+        replays=replays,
+        gates=gates,
+        specs=None if specs is None else tuple(specs),
+        formulas=None if formulas is None else tuple(formulas),
+        domain=getattr(options, "domain", None),
+    )

@@ -1,0 +1,94 @@
+"""What is asked of a deployment, in the words of the command line.
+
+One decision: commands, sweeps, `verify_apart` and lines of pytest all make this value. It is read in one
+place and written as words in one place, so that what one of them can ask the others can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from stead_sym.deployment.deployment import Deployment, Question
+from stead_sym.deployment.files import load
+from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.parts import ANY
+from stead_sym.logic.parser import parse_formula
+from stead_sym.models.catalogue import CATALOGUE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A deployment with its agents, gates and questions, as words.
+
+    ``file`` is a path, the name of an example, or `-` for stdin. ``policies``, ``agents`` and ``replays`` are
+    the values of these options: `NAME`, or `AGENT=NAME`. ``gates`` are all in force. Without ``specs`` and
+    ``formulas`` (both None) all specifications are asked. ``options`` are further words of `verify`.
+    """
+
+    file: str = "-"
+    policies: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    replays: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
+    specs: tuple[str, ...] | None = None
+    formulas: tuple[str, ...] | None = None
+    domain: str | None = None
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        agent: str | Mapping[str, str],
+        questions: Iterable[str] | None,
+        gates: str | Iterable[str],
+        known: Iterable[str] = (),
+        options: Iterable[str] = (),
+    ) -> Request:
+        """Return the request for an agent, or several by name, and questions: names of specifications, those
+        of ``known`` among them, and formulas."""
+        given = agent if isinstance(agent, Mapping) else {"": agent}
+        words = {name: f"{name}={who}" if name else who for name, who in given.items()}
+        names, asked = {*known}, None if questions is None else [*questions]
+        return cls(
+            policies=tuple(words[name] for name, who in given.items() if not _is_no_policy(who)),
+            agents=tuple(words[name] for name, who in given.items() if _is_no_policy(who)),
+            gates=(gates,) if isinstance(gates, str) else tuple(gates),
+            specs=None if asked is None else tuple(q for q in asked if q in names or q.isidentifier()),
+            formulas=None
+            if asked is None
+            else tuple(q for q in asked if q not in names and not q.isidentifier()),
+            options=tuple(options),
+        )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the command after the file."""
+        valued = (
+            ("--policy", self.policies),
+            ("--agent", self.agents),
+            ("--replay", self.replays),
+            ("--spec", self.specs or ()),
+            ("--formula", self.formulas or ()),
+            ("--gate", self.gates),
+            ("--domain", () if self.domain is None else (self.domain,)),
+        )
+        pairs = ((option, value) for option, values in valued for value in values)
+        return (*chain.from_iterable(pairs), *self.options)
+
+    def load(self) -> Deployment:
+        """Return the deployment behind the gates. Raises `InputError`."""
+        return under_gates(load(self.file), self.gates)
+
+    @property
+    def questions(self) -> list[Question] | None:
+        """The specifications and formulas that are asked; None for all specifications of the file."""
+        if self.specs is None and self.formulas is None:
+            return None
+        formulas = (parse_formula(text, source="--formula") for text in self.formulas or ())
+        return [*(self.specs or ()), *formulas]
+
+
+def _is_no_policy(who: str) -> bool:
+    return who == ANY or ":" in who or who in CATALOGUE
