@@ -221,7 +221,8 @@ class Induction(Struct, frozen=True):
     (`checker.watched`). The ``constants`` of open sorts are these, if there are some at all that are values
     as any others (`checker.records`). ``answers`` are those of agents that were asked
     (`checker.answered`). Where the deployment is looked at as far as some ``relations`` go, with values that
-    are ``in_use`` of these sorts, views are of that slice (`checker.sliced`)."""
+    are ``in_use`` of these sorts, views are of that slice (`checker.sliced`). The bounds that the file
+    writes of the sorts ``without_bounds`` are not assumed."""
 
     k: Annotated[int, Meta(ge=1, le=6)]
     invariants: tuple[str, ...]
@@ -232,6 +233,7 @@ class Induction(Struct, frozen=True):
     answers: tuple[Answers, ...] = ()
     relations: tuple[str, ...] | None = None
     in_use: tuple[str, ...] = ()
+    without_bounds: tuple[str, ...] = ()
 
 
 def remembering(number: int) -> str:

@@ -17,6 +17,7 @@ from stead_sym.report.data import findings_data, hypotheses_data, steps, texts, 
 from stead_sym.report.document import (
     AskedData,
     FindingData,
+    GateData,
     HypothesesData,
     Seconds,
     TraceStepData,
@@ -109,6 +110,7 @@ class DeepeningReport(Document):
     digest: str
     agent: str
     agents: dict[str, AskedData]
+    gates: list[GateData]
     unbounded: list[str]
     limit: Count
     seconds: Seconds
@@ -135,7 +137,10 @@ def print_deepening(
         for one in found.found.values():
             console.print(str(one.verdict), soft_wrap=True)
         return
-    console.print(Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold")))
+    title = Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold"))
+    if found.deployment.gated:
+        title.append(f", behind {' and '.join(found.deployment.gated)}")
+    console.print(title)
     console.print(indented(_reached(found)))
     if hypotheses:
         console.print()
@@ -203,8 +208,9 @@ def _kept(found: Deepening) -> str:
     last = found.rounds[-1]
     if found.established:
         return "kept by every run"
-    if last.exceeded and found.deployment.unbounded.issuperset(last.exceeded):
-        return f"none of {', '.join(last.exceeded)}"
+    open_ = found.deployment.unbounded
+    if last.exceeded and open_.issuperset(last.exceeded):
+        return f"none of {', '.join(sort for sort in last.bounds if sort in open_)}"
     if last.exceeded:
         return f"not kept: {', '.join(last.exceeded)} can exceed them"
     return (
@@ -219,6 +225,7 @@ def deepening_data(found: Deepening) -> dict[str, Json]:
         digest=text_digest(found.deployment),
         agent=found.agent,
         agents=convert(agent_runs(found.wrappers, met=False), dict[str, AskedData], from_attributes=True),
+        gates=[GateData(gate) for gate in found.deployment.gated],
         unbounded=[sort for sort in found.deployment.bounds if sort in found.deployment.unbounded],
         limit=found.limit,
         seconds=found.seconds,
