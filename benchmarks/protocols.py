@@ -1,4 +1,4 @@
-"""Mutual exclusion and cache coherence of peers' benchmarks, for every number of processes.
+"""Mutual exclusion, cache coherence, locks and agreement of peers' benchmarks, for every number of processes.
 
     python benchmarks/protocols.py [--limit N] [NAME …]
 
@@ -33,6 +33,8 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
         "(At(q, out) | At(q, choosing) | (At(q, waiting) & Before(p, q)))",
     ),
     "burns": ("does not wait for flags above", "Before(p, q) & ~up(q)", "Before(p, q)"),
+    "client_database": None,
+    "decentralized_lock": ("keeps the lock that it hands on", "    delete Holds(n)\n", ""),
     "dijkstra": (
         "overlooks who is trying",
         "p != q & ~At(q, trying) & ~At(q, inside)",
@@ -44,6 +46,8 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
         "~Told(c, _)\n",
     ),
     "german_data": None,
+    "hotel_keys": ("opens with any key", "Has(g, k) & Current(r, k)\n", "Has(g, k) & Current(r, _)\n"),
+    "lock_service": ("keeps the lock that it grants", "    delete Free(l)\n", ""),
     "readers_writers": ("writes beside readers", " & ~At(_, reading)", ""),
     "ricart_agrawala": (
         "replies to later requests",
@@ -57,9 +61,11 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
     ),
     "szymanski_one_by_one": ("reads flags in any order", " & next(p, q)", ""),
     "token_ring": ("makes a second token", "~Made() & ", ""),
+    "two_phase_commit": ("commits without all votes", " & forall n: node. (Node(n) -> Yes(n))", ""),
 }
 """What is wrong in the faulty variant of a protocol, a text of its file, and what stands there instead; None
-where there is none: `german_data` is `german` with data."""
+where there is none: `german_data` is `german` with data, and a run of a faulty `client_database` has records
+of four sorts."""
 
 
 def variants(name: str) -> Iterator[tuple[str, st.Deployment]]:

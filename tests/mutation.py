@@ -59,7 +59,11 @@ FIRST = {
     "plan": ("tests/symbolic/plan",),
     "/logic/activity": ("tests/logic/test_activity.py",),
     "/logic/derived": ("tests/logic/test_derived.py",),
-    "/certificate/checker/needed": ("tests/test_views.py", "tests/certificate/test_every_number.py"),
+    "/certificate/checker/needed": (
+        "tests/test_without_bounds.py",
+        "tests/test_views.py",
+        "tests/certificate/test_every_number.py",
+    ),
     "/certificate/checker/views": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/over_names": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/watched": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
@@ -2240,6 +2244,12 @@ MUTATIONS = (
         "level = max(bounds[sort] for sort in open_) + 2",
     ),
     Mutation(
+        "at least none is a fact about a value",
+        "/certificate/checker/needed.py",
+        'case Count("atleast", 0):  # true',
+        'case Count("atleast", -1):  # true',
+    ),
+    Mutation(
         "a formula is not followed further than one value",
         "/analyses/deepening/deepen.py",
         "self._leapt(part) if leaps and not exceeded else ()",
@@ -2875,7 +2885,7 @@ MUTATIONS = (
     Mutation(
         "a slice does not know which values are in use",
         "/analyses/views/slicing.py",
-        "more = (slicing.unsaid & lost) - using.keys()",
+        "more = (slicing.unsaid & tracked) - using.keys()",
         "more = set()",
     ),
     Mutation(

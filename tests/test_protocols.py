@@ -6,7 +6,7 @@ import protocols
 import pytest
 
 NAMES = sorted(protocols.FAULTS)
-SLOW = {"german", "german_data", "szymanski_one_by_one"}
+SLOW = {"client_database", "german", "german_data", "szymanski_one_by_one"}
 """These take longer."""
 UNKNOWN = {"szymanski_one_by_one"}
 """What is published of these is not shown."""

@@ -16,10 +16,15 @@ from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.analyses.views.closure import Closing
-from stead_sym.analyses.views.every_number import EveryNumber
+from stead_sym.analyses.views.every_number import EveryNumber, Shown
+from stead_sym.certificate.checker.needed import names_in_fact
+from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.cli.main import main
 from stead_sym.deployment.tool import Call
+from stead_sym.deployment.witnesses import is_old
 from stead_sym.errors import InputError
+from stead_sym.export.model import exported
+from stead_sym.logic.kernel import core
 
 CASES = int(os.environ.get("VIEWS_CASES", "12"))
 
@@ -408,3 +413,274 @@ def test_what_asks_for_another_record_is_told_so() -> None:
     assert "asks that there is a record" not in open_["none"].reason
     finite = st.deepen(st.parse_deployment(text % (" = { ann, ben }", "k: clerk", "")), limit=1)
     assert finite["by"].holds
+
+
+def _shown(text_: str, *, rounds: int = 1) -> dict[str, Shown]:
+    deployment = st.parse_deployment(text_)
+    specs = {spec.name: spec.formula for spec in deployment.specs}
+    search = EveryNumber(deployment, specs, wrap_all(deployment, "any"))
+    return {name: one for _ in range(rounds) for name, one in search.further(specs).items()}
+
+
+UNTIED = """
+deployment untied
+sort a, b, c
+relation R(a, b, c)
+relation S(a, b, c)
+bound a any
+bound b any
+bound c any
+event begin()
+  effect
+    fresh x: a
+    fresh y: b
+    fresh z: c
+    insert R(x, y, z)
+event tie(x: a, y: b, z: c)
+  effect
+    insert R(x, y, z)
+tool copy(x: a, y: b, z: c)
+  guard R(x, y, z)
+  effect
+    insert S(x, y, z)
+spec own AG forall x: a, y: b, z: c. (S(x, y, z) -> R(x, y, z))
+spec wrong AG forall x: a, y: b, z: c. (R(x, y, z) -> S(x, y, z))
+"""
+
+
+def test_a_parameter_that_no_fact_ties_does_not_take_the_values_beside_it(tmp_path: Path) -> None:
+    """It is in use. Slices before the one that says so have no views, which ends nothing; what a certificate
+    says of that slice is checked."""
+    found = st.deepen(st.parse_deployment(UNTIED), specs="own", limit=1)
+    shown = found.found["own"].every_number
+    assert shown is not None
+    assert shown.proof is not None
+    assert dict(shown.proof.using).keys() == {"a", "b", "c"}
+    assert st.check_certificate(st.write_certificate(found, tmp_path / "c")).claims[0].name == "own"
+    assert _shown(UNTIED).keys() == {"own"}
+
+
+MIXED = """
+deployment mixed
+sort task, file
+relation Task(task)
+relation File(file)
+relation Seen(task, file)
+relation Lost(file)
+bound task 2
+bound file any
+event create()
+  effect
+    fresh f: file
+    insert File(f)
+event begin()
+  guard atmost 1 t: task. Task(t)
+  effect
+    fresh t: task
+    insert Task(t)
+tool read(t: task, f: file)
+  guard Task(t) & File(f)
+  effect insert Seen(t, f)
+tool write(t: task, f: file)
+  guard Task(t) & File(f) & Seen(t, f)
+  effect
+    insert Lost(f) where ~Seen(t, f)
+    delete Seen(u, f) for u where u != t
+tool rest()
+spec kept AG ~Lost(_)
+"""
+
+
+def test_a_written_bound_beside_any_loses_no_verdict(tmp_path: Path) -> None:
+    """What holds for every number of all sorts holds within the bound, which is then a claim of its own."""
+    found = st.deepen(st.parse_deployment(MIXED), limit=1)
+    for name in ("kept", "bound task 2"):
+        assert found[name].holds
+        shown = found.found[name].every_number
+        assert shown is not None
+        assert shown.sorts == ("task", "file")
+    bounded = next(one for one in found.hypotheses.all if one.name == "bounded")
+    assert bounded.status == "established"
+    path = st.write_certificate(found, tmp_path / "c")
+    assert st.check_certificate(path).claims[0].name == "kept"
+
+
+def test_what_a_written_bound_is_needed_for_is_not_shown_without_it(tmp_path: Path) -> None:
+    """One P is there by the bound alone: the certificate that does without it is refused."""
+    needs_bound = (
+        "deployment d\nsort a, b\nrelation P(a)\nrelation Q(b)\nbound a 1\nbound b any\ninitially any P\n"
+        "event e()\n  effect\n    fresh y: b\n    insert Q(y)\ntool w()\nspec one AG atmost 1 x: a. P(x)\n"
+    )
+    found = st.deepen(st.parse_deployment(needs_bound), limit=1)
+    shown = found.found["one"].every_number
+    assert shown is not None
+    assert shown.sorts == ("b",)
+    path = st.write_certificate(found, tmp_path / "c")
+    assert st.check_certificate(path).claims
+    document = path / "certificate.json"
+    data = json.loads(document.read_text())
+    for induction in data["inductions"]:
+        induction["without_bounds"] = ["a"]
+    document.write_text(json.dumps(data, indent=1, ensure_ascii=False))
+    with pytest.raises((CertificateRejected, InputError)):
+        st.check_certificate(path)
+
+
+FAIR = """
+deployment cutoff
+sort job
+relation Open(job)
+relation Done(job)
+bound job any
+event arrive()
+  effect
+    fresh j: job
+    insert Open(j)
+event finish(j: job)
+  guard Open(j)
+  effect
+    insert Done(j)
+fair event finish
+spec opened AG forall j: job. (Done(j) -> Open(j))
+spec none AG ~Done(_)
+spec ends AG forall j: job. (Open(j) -> AF Done(j))
+"""
+
+
+def test_what_is_always_true_does_not_hang_on_fairness_of_actions(tmp_path: Path) -> None:
+    found = st.deepen(st.parse_deployment(FAIR), limit=2)
+    assert [found[name].holds for name in ("opened", "none", "ends")] == [True, False, None]
+    assert found["ends"].reason.startswith("under `fair event finish` only what is always true")
+    path = st.write_certificate(found, tmp_path / "c")
+    assert [claim.name for claim in st.check_certificate(path).claims] == ["opened"]
+    both = FAIR.replace("fair event finish", "fair event finish\nfair ~Open(_) | Done(_)")
+    with pytest.raises(InputError, match="beside fairness of states"):
+        st.deepen(st.parse_deployment(both), limit=1)
+
+
+def test_certificates_and_exports_say_what_is_always_true_under_fairness_of_actions(tmp_path: Path) -> None:
+    """In the mode with bounds, too: what may hang on fairness is left out, and a certificate that claims it
+    is refused."""
+    bounded = FAIR.replace("bound job any", "bound job 1").replace(
+        "event arrive()", "event arrive()\n  guard ~Open(_)"
+    )
+    result = st.verify(st.parse_deployment(bounded))
+    assert [result[name].holds for name in ("opened", "none", "ends")] == [True, False, True]
+    path = st.write_certificate(result, tmp_path / "c")
+    assert [(c.name, c.verdict) for c in st.check_certificate(path).claims] == [
+        ("opened", "holds"),
+        ("none", "fails"),
+    ]
+    smv = st.to_smv(exported(result))
+    assert "spec_opened" in smv
+    assert "spec_ends" not in smv
+    document = path / "certificate.json"
+    data = json.loads(document.read_text())
+    data["specs"][1]["name"] = data["specs"][1]["formula"] = "EG ~Done(_)"
+    document.write_text(json.dumps(data, indent=1, ensure_ascii=False))
+    with pytest.raises(InputError, match="under which only what is always true"):
+        st.check_certificate(path)
+    result = st.verify(st.parse_deployment(bounded), specs="ends")
+    with pytest.raises(InputError, match="only what is always true"):
+        st.write_certificate(result, tmp_path / "d")
+    with pytest.raises(InputError, match="ask only what is always true"):
+        exported(result)
+
+
+APART = """
+deployment apart
+sort room, guest
+relation Room(room)
+relation Guest(guest)
+relation In(room, guest)
+bound room any
+bound guest any
+event build()
+  effect
+    fresh r: room
+    insert Room(r)
+event arrive()
+  effect
+    fresh g: guest
+    insert Guest(g)
+tool enter(r: room, g: guest)
+  guard Room(r) & Guest(g)
+  effect insert In(r, g)
+spec few AG forall r: room. atmost 2 g: guest. In(r, g)
+"""
+
+
+def test_sorts_are_raised_apart() -> None:
+    """A run that needs one room and three guests is found there, before there are two rooms."""
+    found = st.deepen(st.parse_deployment(APART), limit=3)
+    assert found.found["few"].within == {"room": 1, "guest": 3}
+    assert all(one.bounds["room"] < 2 for one in found.rounds)
+
+
+def test_initial_databases_that_are_not_empty_are_looked_for() -> None:
+    """No bound can be raised that the file has not: the least database that satisfies the condition counts,
+    and nothing is said of a condition that none satisfies."""
+    begins = (
+        "deployment d\nsort a\nrelation P(a)\nrelation Q(a)\nbound a any\n"
+        "initially any P where exists x, y: a. P(x) & P(y) & x != y\n"
+        "tool t(x: a)\n  guard P(x)\n  effect insert Q(x)\nspec s AG forall x: a. (Q(x) -> P(x))\n"
+        "spec u AG ~Q(_)\n"
+    )
+    found = st.deepen(st.parse_deployment(begins), limit=3)
+    assert found["s"].holds
+    assert found["u"].holds is False
+    assert found.found["u"].within == {"a": 2}
+    nothing = begins.replace("P(x) & P(y) & x != y", "P(x) & ~P(x)").replace(", y", "")
+    with pytest.raises(InputError, match="weaken the condition"):
+        st.deepen(st.parse_deployment(nothing), limit=2)
+
+
+def test_gates_are_named_and_their_idle_lines_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "g.stead"
+    file.write_text(
+        "deployment d\nsort a\nrelation P(a)\nrelation Never(a)\nrelation Q(a)\nbound a any\n"
+        "event e()\n  effect\n    fresh x: a\n    insert P(x)\n"
+        "tool t(x: a)\n  guard P(x)\n  effect insert Q(x)\ntool w()\n"
+        "gate g\n  permit t(_)\n  permit w()\n  forbid t(_) when exists p. Never(p)\n"
+        "spec s AG forall x: a. (Q(x) -> P(x))\n"
+    )
+    assert main(["verify", str(file), "--gate", "g"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "d under any, behind g" in out
+    assert "rule never matches" in out
+    assert main(["verify", str(file), "--gate", "g", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert_described(data)
+    assert [one["gate"] for one in data["gates"]] == ["g"]
+    assert [one["kind"] for one in data["findings"]] == ["rule never matches"]
+    assert main(["verify", str(file)]) == 0
+    assert "behind" not in capsys.readouterr().out
+
+
+def test_what_cannot_be_shown_for_every_number_says_so_first() -> None:
+    text_ = DESK.replace("spec few", "spec back AG forall c: case. (Focus(c) -> EF ~Focus(c))\nspec few")
+    found = st.deepen(st.parse_deployment(text_), limit=1)
+    assert found["back"].reason.startswith("for every number: it cannot be shown this way: only `AG`")
+
+
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [
+        ("atleast 2 y: a. R(x, y)", True),
+        ("atleast 0 y: a. R(x, y)", False),
+        ("atmost 1 y: a. R(x, y)", False),
+        ("exactly 0 y: a. R(x, y)", False),
+        ("exists y: a. R(x, y)", True),
+        ("P(x) & ~P(x)", True),
+    ],
+)
+def test_which_counts_say_that_a_value_is_active(formula: str, says: bool) -> None:
+    """Both for views and in the checker of their certificates: at least none of something is always so."""
+    deployment = st.parse_deployment(
+        "deployment d\nsort a\nrelation P(a)\nrelation R(a, a)\nbound a any\ntool t()\nspec s AG true\n"
+    )
+    read = deployment.formula(formula, {"x": "a"})
+    assert is_old(read, "x", frozenset()) is says
+    assert names_in_fact(core(read), "x") is says

@@ -239,6 +239,7 @@ class Induction(Struct, frozen=True):
     constants are treated as ordinary values (`checker.records`). ``answers`` are those of agents that were
     queried (`checker.answered`). If only ``relations`` of the deployment are considered, together with the
     values ``in_use`` of these sorts, the views are those of that slice (`checker.sliced`).
+    The bounds that the file declares for the sorts ``without_bounds`` are not assumed.
     """
 
     k: Annotated[int, Meta(ge=1, le=6)]
@@ -250,6 +251,7 @@ class Induction(Struct, frozen=True):
     answers: tuple[Answers, ...] = ()
     relations: tuple[str, ...] | None = None
     in_use: tuple[str, ...] = ()
+    without_bounds: tuple[str, ...] = ()
 
 
 def remembering(number: int) -> str:

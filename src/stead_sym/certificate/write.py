@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.deepening.deepen import Deepening
-from stead_sym.analyses.views.every_number import Proof
+from stead_sym.analyses.views.every_number import Proof, always
 from stead_sym.analyses.views.every_number import Shown as EveryNumberShown
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
@@ -38,6 +39,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.engines.symbolic.bdd.manager import at_work
+from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.errors import InputError
@@ -48,16 +50,7 @@ from stead_sym.relational.instance import Fact
 from stead_sym.support.extras import own_version
 from stead_sym.verification.audit import leaps_in_words
 from stead_sym.verification.result import Verification
-
-
-def refuse_fair_actions(deployment: Deployment) -> None:
-    """Raise `InputError` for fairness of actions, for which certificates have no obligations."""
-    if deployment.fair_actions:
-        raise InputError(
-            f"no certificate can be written under `fair {deployment.fair_actions[0]}`: fairness of actions"
-            " has no obligations in it yet; leave the line out, and certify what holds without it",
-            deployment.fair_actions[0].span,
-        )
+from stead_sym.verification.verdict import Verdict
 
 
 @at_work()
@@ -73,15 +66,15 @@ def write_certificate(result: Verification | Deepening, directory: str | Path) -
     engine = result.explored
     if engine is not None and not isinstance(engine, SymbolicEngine):
         raise InputError("certificates are written by the symbolic engine; leave out --engine explicit")
-    refuse_fair_actions(result.deployment)
     why = uncertifiable(result)
     if engine is None or why:
         raise InputError(f"no certificate can be written: {why}")
-    decided = {name: v for name, v in result.verdicts.items() if v.holds is not None}
+    decided = {name: v for name, v in result.verdicts.items() if _is_certifiable(result.deployment, v)}
     engine.meets_contexts(None)
     model, deployment = engine.checker.model, result.deployment
     sets = Sets()
-    prover = Prover(engine.checker, sets)
+    checker = Checker(model, deployment.fair) if deployment.fair_actions else engine.checker
+    prover = Prover(checker, sets)
     written = _without_questions(deployment.unfollowed)
     claims = []
     for name, verdict in decided.items():
@@ -153,6 +146,7 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
                 proof.constants,
                 _answers(proof),
                 *_slice(proof),
+                proof.without_bounds,
             )
             for (k, proof, invariants, _), shown in inductions.items()
         ),
@@ -214,8 +208,6 @@ def _views(proof: Proof) -> tuple[tuple[Fact, ...], ...]:
 
 def uncertifiable_views(found: Deepening) -> str:
     """Return why the result of deepening has no certificate; empty if it has one."""
-    if found.deployment.fair_actions:
-        return "fairness of actions has no obligations in a certificate"
     if _certifiable(found):
         return ""
     if any(one.every_number is not None for one in found.found.values()):
@@ -267,7 +259,23 @@ def uncertifiable(result: Verification) -> str:
         return f"{leaps_in_words(result.engine.open_leaps)}, and a certificate is about all reachable states"
     if result.verdicts and all(verdict.holds is None for verdict in result.verdicts.values()):
         return "every verdict is unknown"
+    lines, certifiable = result.deployment.fair_actions, partial(_is_certifiable, result.deployment)
+    if lines and result.deployment.fair:
+        return (
+            f"`fair {lines[0]}` stands beside fairness of states: a certificate has no obligations for both"
+        )
+    if lines and result.verdicts and not any(map(certifiable, result.verdicts.values())):
+        return (
+            f"under `fair {lines[0]}` only what is always true (`AG` of a first-order sentence) is certified;"
+            " leave the line out, and certify what holds without it"
+        )
     return ""
+
+
+def _is_certifiable(deployment: Deployment, verdict: Verdict) -> bool:
+    """Return whether the verdict is known and does not depend on fairness of actions."""
+    formula = deployment.spec(verdict.spec).formula
+    return verdict.holds is not None and not (deployment.fair_actions and always(formula) is None)
 
 
 def check_directory(directory: str | Path) -> None:

@@ -164,7 +164,9 @@ def is_old(
         case And(parts):
             say = (is_old(part, name, old, positive, constants) for part in parts)
             return any(say) if positive else all(say)
-        case Exists(binder, body):
+        case Count("atleast", 0):
+            return False
+        case Exists(binder, body) | Count("atleast", _, binder, body):
             inner = old - {binder.name}
             return binder.name != name and positive and is_old(body, name, inner, positive, constants)
         case _:

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import assert_never
 
 from stead_sym.analyses.state_graph import MAX_STATES, StateGraph, state_graph
+from stead_sym.analyses.views.every_number import always
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError
 from stead_sym.export.ground import Grounding, held_layers
@@ -100,9 +101,11 @@ class Export:
 def exported(verification: Verification, max_states: int = MAX_STATES) -> Export:
     """Return a verification as a finite graph with propositional specifications.
 
-    `to_smv` and `to_storm` write it. Raise `InputError` under fairness of actions and if some
-    state has no fair run, `Undecided` if there are more than ``max_states`` states, and if a specification is
-    too long after its quantifiers are expanded.
+    `to_smv` and `to_storm` write it. Under fairness of actions only what is always true is exported, which
+    does not depend on it.
+
+    Raise `InputError` if nothing of that kind was asked, or beside fairness of states; `Undecided` if there are
+    more than ``max_states`` states, or a specification is too long without quantifiers.
     """
     deployment = as_verification(verification).deployment
     if verification.engine.hidden is not None:
@@ -110,10 +113,13 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
             "the `fair` lines leave finite runs out, which the other model checkers would leave out too;"
             " weaken the lines so that a fair run starts in every reachable state"
         )
-    if deployment.fair_actions:
+    asked = [spec for spec in deployment.specs if spec.name in verification.verdicts]
+    specs = [spec for spec in asked if not deployment.fair_actions or always(spec.formula) is not None]
+    if deployment.fair_actions and (deployment.fair or (asked and not specs)):
         raise InputError(
             f"`fair {deployment.fair_actions[0]}` cannot be exported: the other model checkers know states,"
-            " and not by which call a step is taken; leave the line out",
+            " and not by which call a step is taken; leave the line out, or ask only what is always true"
+            " (`AG` of a first-order sentence), with no other fairness",
             deployment.fair_actions[0].span,
         )
     graph = state_graph(verification.engine, max_states)
@@ -121,7 +127,6 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     if verification.mode == "normal":
         values = verification.restriction.values.items()
         mortal = frozenset(sort for sort, known in values if deployment.outside(sort, known))
-    specs = [spec for spec in deployment.specs if spec.name in verification.verdicts]
     layers = held_layers((spec.formula for spec in specs), mortal)
     names = _named(graph, layers)
     alone = Grounding(deployment, graph, mortal, frozenset({()}), names)

@@ -206,8 +206,9 @@ def _kept(found: Deepening) -> str:
     last = found.rounds[-1]
     if found.established:
         return "kept by every run"
-    if last.exceeded and found.deployment.unbounded.issuperset(last.exceeded):
-        return f"none of {', '.join(last.exceeded)}"
+    open_ = found.deployment.unbounded
+    if last.exceeded and open_.issuperset(last.exceeded):
+        return f"none of {', '.join(sort for sort in last.bounds if sort in open_)}"
     if last.exceeded:
         return f"not kept: {', '.join(last.exceeded)} can exceed them"
     return (

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
@@ -24,8 +26,10 @@ from stead_sym.analyses.deepening.hypotheses import rests_on
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.within import evidence_within
-from stead_sym.analyses.views.every_number import EveryNumber, Shown, always
+from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, Shown, always
+from stead_sym.analyses.views.needs import Outside
 from stead_sym.analyses.views.obstacle import Obstacle
+from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.proposing import Proposed, proposed
 from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
@@ -33,7 +37,7 @@ from stead_sym.deployment.gates import behind
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
-from stead_sym.errors import BoundExceeded, InputError, Span, Undecided
+from stead_sym.errors import BoundExceeded, InputError, NoInitialState, Span, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
@@ -209,8 +213,9 @@ def deepen(
     ``told`` is called with what is known after each fragment.
 
     With ``findings`` False there are none. Raises what `verify` raises, `BoundExceeded` aside, and
-    `InputError` where every sort is finite, and under fairness of actions. A limit that is reached once a
-    fragment has been seen ends it there: what was found is found.
+    `InputError` where every sort is finite, and where fairness of actions stands beside fairness of states.
+    Under fairness of actions alone what is always true is decided, which does not depend on it. A limit that
+    is reached once a fragment has been seen ends it there: what was found is found.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -219,17 +224,18 @@ def deepen(
         raise InputError(
             "every sort is finite, so that there is no bound to raise; verify without raising bounds"
         )
-    if deployment.fair_actions:
+    if deployment.fair_actions and deployment.fair:
         raise InputError(
-            f"bounds are not raised under `fair {deployment.fair_actions[0]}`: what a fragment shows of fair"
-            " runs is not known for fairness of actions; leave the line out",
+            f"bounds are not raised under `fair {deployment.fair_actions[0]}` beside fairness of states:"
+            " what a fragment shows of runs that are fair for both is not known; leave one of the lines out",
             deployment.fair_actions[0].span,
         )
     running = deciding(deployment, agent)
     asking, chosen = deployment.asked(specs, running)
     asking = asking.following(chosen, running)
     chosen = asking.chosen(spec.name for spec in chosen)
-    leaps = leaping(asking)
+    # every finite run goes on fairly for actions, so that nothing that is decided depends on these lines
+    leaps = leaping(replace(asking, written=replace(asking.written, fair_actions=()), text=None))
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
     options = Options(engine, backend=backend, max_states=max_states, findings=findings)
@@ -246,6 +252,12 @@ def deepen(
                 raise
             stopped = str(error)
             break
+    if run.is_explored and not run.rounds:
+        raise NoInitialState(
+            f"no database within the bounds {in_words(bounds)} satisfies `initially any … where …` together"
+            " with the keys and the references; weaken the condition, or look further with --max-bound",
+            asking.initially.span if asking.initially is not None else None,
+        )
     while asking.unbounded and run.further():
         pass
     if asking.unbounded and not stopped and not run.starts_large and not asking.history:
@@ -290,6 +302,7 @@ class _Run:
     _hypotheses: Hypotheses | None = None
     _remedy: Remedy | None = None
     _sought: frozenset[str] = frozenset()
+    _growing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._started = time.perf_counter()
@@ -301,7 +314,17 @@ class _Run:
         }
         self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
         formulas = {name: spec.formula for name, spec in self._specs.items()}
-        self._every_number = EveryNumber(self._deployment, formulas, self._wrappers, progress=self._progress)
+        search = partial(EveryNumber, self._deployment, formulas, self._wrappers, progress=self._progress)
+        self._every_number = search()
+        has_written = (
+            self._deployment.unbounded and self._deployment.unbounded != self._deployment.bounds.keys()
+        )
+        self._searches = [self._every_number, *([search(without_bounds=True)] if has_written else [])]
+        self._unasked = {
+            name: f"under `fair {lines[0]}` only what is always true is decided; write a bound to ask this"
+            for name, formula in formulas.items()
+            if (lines := self._deployment.fair_actions) and always(formula) is None
+        }
 
     @property
     def starts_large(self) -> bool:
@@ -324,8 +347,8 @@ class _Run:
         level = 0
         while True:
             yield MappingProxyType(dict(bounds))
-            open_ = [sort for sort in self.rounds[-1].growing if sort in self._raised]
-            if not open_ or (all(found.decided for found in self._found.values()) and self._found):
+            open_ = [sort for sort in self._growing if sort in self._raised]
+            if not open_ or self._is_done:
                 return
             growing = [sort for sort in open_ if bounds[sort] < level]
             if not growing:
@@ -333,13 +356,45 @@ class _Run:
                 growing = [sort for sort in open_ if bounds[sort] < level]
             if any(bounds[sort] >= self._limit for sort in growing):
                 return
+            if level > 1 and self._deployment.unbounded:
+                yield from self._apart({sort: bounds[sort] for sort in open_}, bounds, level)
+                if self._is_done:
+                    return
             bounds.update({sort: bounds[sort] + 1 for sort in growing})
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether a fragment was seen and no other can decide anything."""
+        return bool(self.rounds) and bool(self._found) and not self._open
+
+    def _apart(self, open_: Bounds, bounds: Bounds, level: int) -> Iterator[Bounds]:
+        """Yield bounds that differ by sort, of fewer values first, before all are raised to a level.
+
+        A run may need many values of one sort and few of the others. The bounds start from what a
+        specification needs to be false, and go on with the sorts that some run exceeds."""
+        todo: set[tuple[int, tuple[int, ...]]] = set()  # with how many values more than at the start
+        for name in self._open if len(open_) > 1 else ():
+            with suppress(Outside):
+                need = needed(self._deployment, always(self._specs[name].formula) or ())
+                todo.add((0, tuple(min(max(1, need[sort]), self._limit) for sort in open_)))
+        while todo and not self._is_done:
+            more, numbers = least = min(todo, key=lambda one: (sum(one[1]), one))
+            todo.remove(least)
+            tried, growing = {**bounds, **dict(zip(open_, numbers, strict=True))}, tuple(open_)
+            if not any(all(tried[sort] <= seen.bounds[sort] for sort in tried) for seen in self.rounds):
+                yield MappingProxyType(tried)
+                growing = self._growing
+            for place, sort in enumerate(open_):
+                wider = (*numbers[:place], numbers[place] + 1, *numbers[place + 1 :])
+                is_within = numbers[place] < self._limit and sum(wider) <= level * len(open_)
+                if sort in growing and more < level and is_within:
+                    todo.add((more + 1, wider))
 
     def see(self, bounds: Bounds) -> None:
         """Verify what is open in the fragment with these bounds. Of a sort without one each number of values
         may be there initially: of these databases the fragment has those within its bounds."""
         part = self._part(bounds)
-        names = {name: f"possible {name}" for name, found in self._found.items() if not found.decided}
+        names = {name: f"possible {name}" for name in self._open}
         open_ = {name: self._specs[name].formula for name in names}
         asked = [
             *(Spec(names[name], part.possible(formula)) for name, formula in open_.items()),
@@ -351,7 +406,13 @@ class _Run:
         ]
         written = replace(part.deployment.written, specs=tuple(asked))
         names_asked = [spec.name for spec in asked]
-        result = self._verified(part, replace(part.deployment, written=written), names_asked)
+        try:
+            result = self._verified(part, replace(part.deployment, written=written), names_asked)
+        except NoInitialState:
+            if not self._starting_beyond:
+                raise
+            self._growing = tuple(bounds)  # a larger database may satisfy the condition
+            return
         most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
         exceeded = tuple(
             sort for sort, b in part.bounds.items() if most[sort] > b or sort in self._starting_beyond
@@ -359,6 +420,7 @@ class _Run:
         leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
         unseen = self._leapt(part) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
+        self._growing = self.rounds[-1].growing
         for name in open_:
             self._found[name] = self._shown(part, result, name)
         self._unfair = nowhere_fair(self._deployment, result.engine)
@@ -386,18 +448,29 @@ class _Run:
     def further(self) -> bool:
         """Look for what holds for every number of records in parts on the next number of values, if there is
         one."""
-        undecided = [name for name, found in self._found.items() if found.verdict.holds is None]
-        for name, shown in self._every_number.further(undecided).items():
-            holds = replace(self._verdict(name, True, scope=shown.scope), empty=self._is_empty(name))
-            self._found[name] = Found(holds, every_number=shown)
-        return self._every_number.is_open
+        for search in self._searches:
+            undecided = [name for name, found in self._found.items() if found.verdict.holds is None]
+            for name, shown in search.further(undecided).items():
+                holds = replace(self._verdict(name, True, scope=shown.scope), empty=self._is_empty(name))
+                self._found[name] = Found(holds, every_number=shown)
+        return any(search.is_open for search in self._searches)
+
+    @property
+    def _open(self) -> list[str]:
+        """The specifications that a fragment may decide."""
+        return [name for name, one in self._found.items() if not one.decided and name not in self._unasked]
+
+    @property
+    def _seen(self) -> tuple[Finding, ...]:
+        """What makes verdicts for every number say less than they seem to."""
+        return tuple(dict.fromkeys(one for search in self._searches for one in search.findings))
 
     def _is_empty(self, name: str) -> bool:
         """Whether what a specification speaks of never happens: it is one implication."""
         said = self._specs[name].formula
         while isinstance(said, Forall | Globally):
             said = said.body
-        return isinstance(said, Implies) and any(one.spec == name for one in self._every_number.findings)
+        return isinstance(said, Implies) and any(one.spec == name for one in self._seen)
 
     def propose(self) -> None:
         """Look for invariants with which specifications are shown that are not yet."""
@@ -416,9 +489,21 @@ class _Run:
 
     def _verified(self, part: Fragment, deployment: Deployment, asked: Iterable[str]) -> Verification:
         given = {name: ANY if made is None else made for name, made in self._wrappers.items()}
-        progress = saying(self._progress, f"within {in_words(part.bounds)}")
         options = replace(self._options, findings=False)
-        return verified(deployment, given, asked, options, progress=progress)
+        return verified(deployment, given, asked, options, progress=self._saying(part.bounds))
+
+    def _saying(self, bounds: Bounds) -> Progress | None:
+        """Return the progress within some bounds, in terms of the specifications of the file: those that a
+        fragment is asked are others."""
+        decided = sum(one.decided for one in self._found.values())
+        where = f"{decided} of {len(self._found)} specifications decided, within {in_words(bounds)}"
+        if (listener := saying(self._progress, where)) is None:
+            return None
+
+        def passed_on(phase: str, /, **counts: int) -> None:
+            listener(phase, **({} if "specifications" in counts else counts))
+
+        return passed_on
 
     def _leapt(self, part: Fragment) -> tuple[str, ...]:
         """The sorts whose bounds a formula in the place of an effect exceeds, in one step from the states of
@@ -481,7 +566,7 @@ class _Run:
             for name, one in self._found.items()
         }
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
-        seen = self._every_number.findings if self._options.findings else ()
+        seen = self._seen if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
         return Deepening(
             self._deployment,
@@ -534,6 +619,8 @@ class _Run:
             return Found(doubted)
         if verdict.holds is not None:
             return found
+        if (why := self._unasked.get(verdict.spec)) is not None:
+            return replace(found, verdict=replace(verdict, reason=why))
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
         if not last.growing and self._unfair and not found.shown:
@@ -547,7 +634,10 @@ class _Run:
         else:
             reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
         if last.growing and (why := self._every_number.reasons.get(verdict.spec)):
-            reason = f"{reason}; for every number: {why}"
+            of_views = f"for every number: {why}"
+            reason = (
+                f"{of_views}; {reason}" if why == NOT_ALWAYS and not found.shown else f"{reason}; {of_views}"
+            )
         if found.proposed is not None:
             reason = f"{reason}; with `{found.proposed.line}` in the file it is shown"
         return replace(

@@ -32,6 +32,7 @@ def rests_on(
     """The hypotheses of verdicts that are ``shown`` for every number of records, and of those that ``runs``
     within some bounds refute, by specification. The claims of the file are among them."""
     left_open = {claim for one in shown.values() for claim in one.left_open}
+    left_open |= set(_bounds_left(deployment, shown))
     every = (
         *_views(deployment, shown),
         *_claims(deployment, left_open, known=bool(shown)),
@@ -42,6 +43,14 @@ def rests_on(
         *_replayed(runs),
     )
     return Hypotheses(every, {}, widened)
+
+
+def _bounds_left(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator[str]:
+    """Yield the written bounds that are neither shown nor assumed in an induction that was ended."""
+    for sort, bound in deployment.bounds.items():
+        name = f"bound {sort} {bound}"
+        if name not in shown and all(sort in one.sorts for one in shown.values()):
+            yield name
 
 
 def _views(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator[Hypothesis]:

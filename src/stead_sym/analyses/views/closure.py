@@ -157,7 +157,6 @@ class Closing:
         records: Records | None = None,
     ) -> None:
         self.deployment, self.k, self._records = deployment, k, records
-        self._pulse = Pulse(progress)
         for relation in sorted(written_integers(deployment)):
             raise Outside(
                 f"an effect writes a sum into {relation}, and parts of a database do not show what that is",
@@ -167,6 +166,7 @@ class Closing:
         self.assumed = tuple(assumed)
         of_records = () if records is None else records.relations
         self.diagrams = Diagrams(deployment, self.parts, until, most, of_records)
+        self._pulse = Pulse(progress, {"nodes": lambda: self.diagrams.manager.nodes})
         self.images = Images(self.diagrams, records is not None)
         self.gluing = Gluing(self.diagrams, k, [core(one.sentence) for one in self.assumed])
         self.work = tuple(self._work(map(self.gluing.number, self.gluing.views)))
@@ -203,7 +203,7 @@ class Closing:
         for rounds in count(1):
             found = len(taken)
             for work in self.work:
-                self._pulse(f"{self.k}-views", round=rounds, nodes=self.diagrams.manager.nodes)
+                self._pulse(f"{self.k}-views", round=rounds)
                 before = dict(self.gluing.views)
                 self._step(*work)
                 if before != self.gluing.views:

@@ -58,7 +58,10 @@ class Diagrams:
         self._order: list[tuple[object, ...]] = []
         self._looked = 0
         self._fact_of: dict[str, Fact] = {}
+        self._bit_of: dict[Fact, str] = {}
         self.facts = cache(self._facts)
+        self.beyond = cache(lambda fewer, sizes: self.bits(self.facts(sizes) - self.facts(fewer)))
+        self.none_beyond = cache(lambda fewer, sizes: self._none(self.beyond(fewer, sizes)))
         self.grounded = cache(lambda sizes: Grounded(self, sizes))
 
     def names(self, sizes: Sizes) -> tuple[tuple[Value, ...], ...]:
@@ -83,8 +86,9 @@ class Diagrams:
 
     def bit(self, fact: Fact) -> str:
         """The variable of a fact; those of facts about the same names lie beside each other."""
-        bit = str(fact)
-        if bit not in self._fact_of:
+        bit = self._bit_of.get(fact)
+        if bit is None:
+            bit = self._bit_of[fact] = str(fact)
             self._fact_of[bit] = fact
             ranks = sorted((self._rank[u] for u in fact.args if u in self._rank), reverse=True)
             key = (tuple(ranks), fact)
@@ -104,7 +108,10 @@ class Diagrams:
 
     def none_of(self, facts: Iterable[Fact]) -> Bdd:
         """The instances without these facts."""
-        return self.manager.cube(dict.fromkeys(self.bits(facts), False))
+        return self._none(self.bits(facts))
+
+    def _none(self, bits: Iterable[str]) -> Bdd:
+        return self.manager.cube(dict.fromkeys(bits, False))
 
     def limited(self, function: Bdd) -> Bdd:
         """The function. Raises `Undecided` past `MOST_NODES`, and when the time is over."""

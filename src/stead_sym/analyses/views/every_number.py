@@ -39,6 +39,7 @@ from stead_sym.logic.syntax import TRUE, And, Expanded, Forall, Future, Globally
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.gates import gate_findings
 
 STEPS = 3
 """So many values of k are tried, from the number of columns of unbounded sorts on."""
@@ -55,9 +56,9 @@ _LACKING = (
     " about the records that it names"
 )
 
-_NOT_ALWAYS = (
-    "only `AG` of a first-order sentence, and some of `A[… W …]`, `AX` and `AG` below it, are shown so;"
-    " write a bound to ask this within it"
+NOT_ALWAYS = (
+    "it cannot be shown this way: only `AG` of a first-order sentence, and some of `A[… W …]`, `AX` and `AG`"
+    " below it, are shown so; write a bound to ask this within it"
 )
 
 
@@ -76,7 +77,7 @@ class Proof:
     remember, in the order of its parts. Where constants were made values (`views.records`), ``constants`` are
     those of open sorts that are left. ``answers`` are those of agents that were asked. Of a
     slice (`views.slicing`) ``kept`` are the relations, and ``using`` those of values in use, by their
-    sorts."""
+    sorts. The written bounds of the sorts ``without_bounds`` are not assumed."""
 
     views: frozenset[Facts]
     followed: tuple[str, ...]
@@ -85,6 +86,7 @@ class Proof:
     answers: tuple[Answers, ...] = ()
     kept: tuple[str, ...] | None = None
     using: tuple[tuple[str, str], ...] = ()
+    without_bounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +170,15 @@ class EveryNumber:
         *,
         until: float = math.inf,
         progress: Progress | None = None,
+        without_bounds: bool = False,
     ) -> None:
-        """``until``: the time of the monotonic clock up to which views are looked for."""
+        """``until``: the time of the monotonic clock up to which views are looked for. With
+        ``without_bounds`` the bounds that the file writes beside sorts without one are not assumed: what is
+        shown is then true of every number of values of each sort."""
+        written = frozenset(deployment.bounds) - deployment.unbounded if deployment.unbounded else frozenset()
+        self._without_bounds = tuple(sorted(written)) if without_bounds else ()
+        if without_bounds:
+            deployment = replace(deployment, unbounded=frozenset(deployment.bounds), text=None)
         open_sorts = deployment.unbounded or deployment.bounds
         self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
         self.reasons: dict[str, str] = {}
@@ -203,7 +212,7 @@ class EveryNumber:
             elif (found := watched(guarded, formula)) is not None:
                 self._groups.append(_Group(found.deployment, {name: found.sentences}))
             elif deployment.unbounded:
-                self.reasons[name] = _NOT_ALWAYS
+                self.reasons[name] = NOT_ALWAYS
         if plain:
             self._groups.insert(0, _Group(guarded, plain))
 
@@ -286,25 +295,32 @@ class EveryNumber:
         found: dict[str, Shown] = {}
         group.sliced.clear()
         for name, sentences in list(group.open.items()):
-            with suppress(Outside, Undecided):
-                for part in slices(group.deployment, sentences):
-                    closure = self._closed_slice(part, self._more)
-                    group.sliced.add(name)
-                    if not closure.broken and closure.closing.shows(sentences):
-                        self._examine(closure.closing, group, name, part)
-                        known = tuple(filter(self.guarded.schema.has_relation, part.kept))
-                        proof = self._proof(closure, group, ())
-                        proof = replace(proof, kept=part.kept, using=tuple(part.using.items()))
-                        found |= self._shown_by(
-                            closure, group, [name], self._claims_left, proof=proof, relations=known
-                        )
-                        break
+            for part, closure in self._closed_slices(group.deployment, sentences, self._more):
+                group.sliced.add(name)
+                if _is_always(closure, sentences):
+                    self._examine(closure.closing, group, name, part)
+                    known = tuple(filter(self.guarded.schema.has_relation, part.kept))
+                    proof = self._proof(closure, group, ())
+                    proof = replace(proof, kept=part.kept, using=tuple(part.using.items()))
+                    found |= self._shown_by(
+                        closure, group, [name], self._claims_left, proof=proof, relations=known
+                    )
+                    break
         return found
 
-    def _closed_slice(self, part: Slice, more: int) -> Closure:
-        """The views of a slice. Raises `Outside` and `Undecided`."""
-        k, records = _columns(part.deployment) + more, self.records
-        return self._closed(part.deployment, k, records and records.within(part), _MOST_OPERATIONS)
+    def _closed_slices(
+        self, deployment: Deployment, sentences: Iterable[Expanded], more: int
+    ) -> Iterator[tuple[Slice, Closure]]:
+        """Yield the slices for some sentences that have views, each with these. A slice without views says
+        nothing of the next one, which may read what ties the parameters of this one."""
+        with suppress(Outside):
+            for part in slices(deployment, sentences):
+                k, records = _columns(part.deployment) + more, self.records
+                with suppress(Outside, Undecided):
+                    closure = self._closed(
+                        part.deployment, k, records and records.within(part), _MOST_OPERATIONS
+                    )
+                    yield part, closure
 
     def _shown(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """What the whole shows by views on k values. Raises `Outside` and `Undecided`."""
@@ -328,7 +344,14 @@ class EveryNumber:
         constants = None
         if self.records is not None:
             constants = tuple(u for sort in self.sorts for u in group.deployment.constants[sort])
-        return Proof(closure.views, self._followed, watched, constants, answers)
+        return Proof(
+            closure.views,
+            self._followed,
+            watched,
+            constants,
+            answers,
+            without_bounds=self._without_bounds,
+        )
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """What is shown where agents that have to be asked select what they select (`views.asking`)."""
@@ -449,12 +472,9 @@ class EveryNumber:
         )
 
     def _is_shown(self, sentence: Expanded) -> bool:
-        with suppress(Outside, Undecided):
-            for part in slices(self.guarded, [sentence]):
-                closure = self._closed_slice(part, 0)
-                if not closure.broken and closure.closing.shows([sentence]):
-                    return True
-        return False
+        return any(
+            _is_always(closure, [sentence]) for _, closure in self._closed_slices(self.guarded, [sentence], 0)
+        )
 
     @property
     def is_open(self) -> bool:
@@ -492,6 +512,15 @@ class EveryNumber:
         if part is None:
             idle = idle_tools(self._deployment, closing.deployment, self._agents, never)
             self.findings |= dict.fromkeys(idle)
+            lines = gate_findings(self._deployment, lambda sentence: not never(sentence))
+            self.findings |= dict.fromkeys(lines)
+
+
+def _is_always(closure: Closure, sentences: Iterable[Expanded]) -> bool:
+    """Return whether V is invariant and the sentences are shown to be true in all of γ(V)."""
+    with suppress(Outside, Undecided):
+        return not closure.broken and closure.closing.shows(sentences)
+    return False
 
 
 def _asks_for_a_record(needs: Needs, sentences: Iterable[Expanded]) -> bool:

@@ -68,16 +68,13 @@ class Gluing:
                     if not number:
                         continue
                     fewer = _plus(sizes, sort, -1)
-                    part = m.exist(self._bits_beyond(fewer, sizes), views)
+                    part = m.exist(self.diagrams.beyond(fewer, sizes), views)
                     for other in range(len(sizes)):
                         wider = _plus(fewer, other, 1)
-                        beside = part & m.cube(dict.fromkeys(self._bits_beyond(fewer, wider), False))
+                        beside = part & self.diagrams.none_beyond(fewer, wider)
                         if not beside <= self.views[wider]:
                             changed = True
                             self.add(wider, beside)
-
-    def _bits_beyond(self, fewer: Sizes, sizes: Sizes) -> frozenset[str]:
-        return self.diagrams.bits(self.diagrams.facts(sizes) - self.diagrams.facts(fewer))
 
     def over(self, sizes: Sizes) -> Bdd:
         """γ(V) over so many names. Raises `Undecided` where they are too many."""
@@ -86,7 +83,7 @@ class Gluing:
         if lacking > 0:
             wider = _plus(sizes, 0, lacking)
             return self.manager.cofactor(
-                self.over(wider), dict.fromkeys(self._bits_beyond(sizes, wider), False)
+                self.over(wider), dict.fromkeys(self.diagrams.beyond(sizes, wider), False)
             )
         given = tuple(self.views.values())
         if sizes not in self._glued or self._glued[sizes][0] != given:
@@ -132,7 +129,7 @@ class Gluing:
         for own in product(range(self.k + 1), repeat=len(self.diagrams.parts.sorts)):
             if sum(own) <= self.k:
                 size = next(s for s in self.views if all(a <= b for a, b in zip(own, s, strict=True)))
-                absent = dict.fromkeys(self._bits_beyond(own, size), False)
+                absent = dict.fromkeys(self.diagrams.beyond(own, size), False)
                 found += self._orbits(self.manager.cofactor(self.views[size], absent), own)
         return found
 

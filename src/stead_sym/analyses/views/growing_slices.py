@@ -2,14 +2,15 @@
 
 One decision: they grow from the relations that the specification speaks of, by what is read for the
 alternatives that change these: first what guards and conditions ask for, then all that they speak of. The
-whole deployment is none of them.
+whole deployment is a slice only as the last one, which has U_S for each sort S of a variable that no fact
+ties: without it the values beside each such value are looked at, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from stead_sym.analyses.views.slicing import Slice, sliced
+from stead_sym.analyses.views.slicing import Slice, lost, sliced
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Effect, Insert, Tool
 from stead_sym.logic.kernel import Core, core
@@ -18,7 +19,7 @@ from stead_sym.verification.findings.ranges import changed_in
 
 
 def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Slice]:
-    """The slices in which these sentences can be asked; none where effects are formulas."""
+    """Yield the slices in which these sentences can be asked; none if effects are formulas."""
     tools = deployment.tools_and_events
     if any(effect.is_ensure for tool in tools for effect in tool.effects):
         return
@@ -33,8 +34,11 @@ def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Sl
             if wider != kept:
                 break
         else:
-            return
+            break
         kept = wider
+    last = sliced(deployment, kept, asked, every_sort=True)
+    if last.using.keys() - lost(deployment, kept):
+        yield last
 
 
 def _closed(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:

@@ -225,7 +225,7 @@ class Images:
         lacking = [fact for fact in facts if fact not in before and fact not in changed]
         result = result & self.diagrams.none_of(lacking)
         result = m.substitute(result, images)
-        yield result & self.diagrams.none_of(self.diagrams.facts(size) - self.diagrams.facts(sizes))
+        yield result & self.diagrams.none_beyond(sizes, size)
 
     def breaking(self, step: Step, sentence: Expanded) -> Bdd:
         """The instances from which the step leads to one in which a sentence is false."""

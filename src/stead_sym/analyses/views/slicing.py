@@ -79,18 +79,22 @@ class Slice:
         """Whether a sentence over the relations of the slice is true in D_K wherever it is in D."""
         slicing = _Slicing(whole, frozenset(self.kept), dict(self.using))
         slicing.exactly(core(sentence))
-        return not (slicing.unsaid & _lost(whole, frozenset(self.kept))) - self.using.keys()
+        return not (slicing.unsaid & lost(whole, frozenset(self.kept))) - self.using.keys()
 
     def facts(self, sorts: Mapping[str, tuple[str, ...]], facts: Iterable[Fact]) -> frozenset[Fact]:
         """D_K, for the facts of an instance and the sorts of their relations."""
         return _facts_within(self.kept, self.using, sorts, facts)
 
 
-def sliced(deployment: Deployment, kept: frozenset[str], asked: Iterable[Expanded]) -> Slice:
-    """The slice for relations which the conditions of the statements about them speak of, in which these
-    sentences can be asked. Raises `Outside` for a formula of a kind that has no slice."""
+def sliced(
+    deployment: Deployment, kept: frozenset[str], asked: Iterable[Expanded], *, every_sort: bool = False
+) -> Slice:
+    """Return the slice for relations which the conditions of the statements about them speak of, in which
+    these sentences can be asked. With ``every_sort`` it has U_S for each sort of a variable that does not say
+    that its value is active, not only for those of which a relation is left out. Raises `Outside` for a
+    formula of a kind that has no slice."""
     sentences = [core(Not(sentence)) for sentence in asked]
-    lost = _lost(deployment, kept)
+    tracked = set(deployment.bounds) if every_sort else lost(deployment, kept)
     taken = {relation.name for relation in deployment.schema.relations}
     using: dict[str, str] = {}
     while True:  # what is in use is read and written too
@@ -98,7 +102,7 @@ def sliced(deployment: Deployment, kept: frozenset[str], asked: Iterable[Expande
         for sentence in sentences:
             slicing.exactly(sentence)
         made = slicing.deployment(sentences)
-        more = (slicing.unsaid & lost) - using.keys()
+        more = (slicing.unsaid & tracked) - using.keys()
         if not more:
             names = (relation.name for relation in deployment.schema.relations)
             return Slice(made, tuple(name for name in names if name in kept), using)
@@ -107,8 +111,8 @@ def sliced(deployment: Deployment, kept: frozenset[str], asked: Iterable[Expande
             taken.add(using[sort])
 
 
-def _lost(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
-    """The sorts of the relations that are left out."""
+def lost(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
+    """Return the sorts of the relations that are left out."""
     return frozenset(s for r in deployment.schema.relations if r.name not in kept for s in r.sorts)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -18,7 +18,7 @@ from stead_sym.certificate.checker.answered import Answered
 from stead_sym.certificate.checker.over_names import Given, View
 from stead_sym.certificate.checker.records import mentioned, valued
 from stead_sym.certificate.checker.sliced import Sliced
-from stead_sym.certificate.checker.statement import Sentence, deployment_of, sentences
+from stead_sym.certificate.checker.statement import Sentence, always, deployment_of, sentences
 from stead_sym.certificate.checker.views import Views
 from stead_sym.certificate.checker.watched import watched
 from stead_sym.certificate.document import Answers, Follower, Induction, ViewsCertificate, short
@@ -30,7 +30,7 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
-from stead_sym.logic.syntax import And, Formula, Future, Globally, Not, conjunction, disjunction, is_temporal
+from stead_sym.logic.syntax import And, Formula, Globally, Not, conjunction, disjunction
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -47,7 +47,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         for number in induction.shown:
             if number >= len(claims):
                 raise InputError(f"{source}: there is no claim {number}; write the certificate again")
-        here = deployment
+        here, open_sorts = deployment, _open_sorts(deployment, induction, source)
         if induction.constants is not None:
             here = valued(deployment, induction.constants, open_sorts)
         own = [claims[number] for number in induction.shown]
@@ -65,8 +65,9 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         if induction.relations is not None:
             sliced = _sliced(here, induction, source)
             here = sliced.deployment(claimed, tuple(invariants.values()))
+            open_sorts &= here.bounds.keys()
             records = records and sliced.facts(records)
-        views = Views(_given(here, induction, source, backend, invariants, records))
+        views = Views(_given(here, open_sorts, induction, source, backend, invariants, records))
         views.check()
         for one in answered:
             views.check_answers(one)
@@ -128,8 +129,18 @@ def _sliced(deployment: Deployment, induction: Induction, source: str) -> Sliced
     return Sliced(deployment, frozenset(induction.relations), frozenset(induction.in_use))
 
 
+def _open_sorts(deployment: Deployment, induction: Induction, source: str) -> frozenset[str]:
+    """Return the sorts of which an induction is about every number of values: those without a bound, or more,
+    whose bounds it does not assume then."""
+    without_bounds = frozenset(induction.without_bounds)
+    if not without_bounds <= deployment.bounds.keys():
+        raise InputError(f"{source}: a sort without a bound is none of the deployment; write it again")
+    return (deployment.unbounded or frozenset(deployment.bounds)) | without_bounds
+
+
 def _given(
     deployment: Deployment,
+    open_sorts: frozenset[str],
     induction: Induction,
     source: str,
     backend: Backend | None,
@@ -137,7 +148,6 @@ def _given(
     records: frozenset[Fact] | None,
 ) -> Given:
     """Return the views of an induction, up to renaming."""
-    open_sorts = deployment.unbounded or frozenset(deployment.bounds)
     views = frozenset(_view(deployment, facts, source) for facts in induction.views)
     given = Given(deployment, open_sorts, induction.k, views, invariants, backend, records)
     return replace(given, views=frozenset(map(given.form, views)))
@@ -154,28 +164,10 @@ def _decided_by(one: Follower, certificate: ViewsCertificate) -> str:
 
 def _always(claim: Sentence) -> tuple[Formula, ...]:
     """Return the sentences that are always true according to a claim."""
-    found = tuple(_parts(claim.formula))
+    found = tuple(always(claim.formula))
     if None in found:
         raise CertificateRejected("it says what is always true", f"spec {claim.name}")
     return tuple(one for one in found if one is not None)
-
-
-def _parts(formula: Formula) -> Iterator[Formula | None]:
-    match formula:
-        case And(parts):
-            for part in parts:
-                yield from _parts(part)
-        case Globally("A", body) if not is_temporal(body):
-            yield body
-        case Globally("A", And(parts)):
-            for part in parts:
-                yield from _parts(Globally("A", part))
-        case Globally("A", Globally("A") as inner):
-            yield from _parts(inner)
-        case Not(Future("E", body)):
-            yield from _parts(Globally("A", Not(body)))
-        case _:
-            yield None
 
 
 def _invariant(deployment: Deployment, name: str, source: str) -> Formula:

@@ -269,6 +269,8 @@ def names_in_fact(f: Core, name: str, wanted: bool = True) -> bool:
         case And(parts):
             found = (names_in_fact(part, name, wanted) for part in parts)
             return any(found) if wanted else bool(parts) and all(found)
+        case Count("atleast", 0):  # true, whatever there is
+            return False
         case Exists(binder, body) | Count("atleast", _, binder, body):
             return wanted and binder.name != name and names_in_fact(body, name)
         case _:

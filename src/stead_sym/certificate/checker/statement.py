@@ -9,7 +9,7 @@ like it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from stead_sym.certificate.document import Certificate, Claim, Shown, Source, cut, is_plain, short
@@ -22,7 +22,7 @@ from stead_sym.deployment.tool import Fresh
 from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import is_name
 from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.syntax import Expanded, Formula
+from stead_sym.logic.syntax import And, Expanded, Formula, Future, Globally, Not, is_temporal
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,9 @@ def stated(certificate: Certificate, source: str) -> Statement:
     a restriction of the theorem.
     """
     deployment = deployment_of(certificate.deployment, source)
-    if deployment.fair_actions:
-        raise InputError(
-            f"{source}: the deployment has `fair {deployment.fair_actions[0]}`, and fairness of actions has"
-            " no obligations in a certificate; nothing can be certified under it"
-        )
     claims = sentences(certificate.claims, deployment, source)
+    if deployment.fair_actions:
+        _refuse_beyond_safety(deployment, claims, source)
     _check_agents(certificate, deployment, source)
     deployment = _followed(deployment, claims, certificate, source)
     claims = tuple(replace(claim, formula=deployment.told(claim.formula)) for claim in claims)
@@ -67,6 +64,43 @@ def stated(certificate: Certificate, source: str) -> Statement:
     _check_named(certificate, deployment, source)
     _check_domain(certificate, deployment, specs)
     return Statement(deployment, claims)
+
+
+def always(formula: Formula) -> Iterator[Formula | None]:
+    """Yield the first-order sentences that a formula says to be always true, or None for another formula."""
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from always(part)
+        case Globally("A", body) if not is_temporal(body):
+            yield body
+        case Globally("A", And(parts)):
+            for part in parts:
+                yield from always(Globally("A", part))
+        case Globally("A", Globally("A") as inner):
+            yield from always(inner)
+        case Not(Future("E", body)):
+            yield from always(Globally("A", Not(body)))
+        case _:
+            yield None
+
+
+def _refuse_beyond_safety(deployment: Deployment, claims: Iterable[Sentence], source: str) -> None:
+    """Raise `InputError` for a claim that fairness of actions may decide. Every finite run goes on fairly for
+    actions, each of which may be taken in turn, so that what is always true does not depend on it. Beside
+    fairness of states that is not checked."""
+    line = deployment.fair_actions[0]
+    if deployment.fair:
+        raise InputError(
+            f"{source}: the deployment has `fair {line}` beside fairness of states, and a certificate has no"
+            " obligations for both; nothing can be certified under them"
+        )
+    for claim in claims:
+        if None in always(claim.formula):
+            raise InputError(
+                f"{source}: the deployment has `fair {line}`, under which only what is always true (`AG` of a"
+                f" first-order sentence) can be certified; {short(claim.name)} says something else"
+            )
 
 
 def _followed(

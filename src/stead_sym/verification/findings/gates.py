@@ -7,7 +7,7 @@ behind all of them, so that the numbers of several gates can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stead_sym.deployment.deployment import Deployment
@@ -47,23 +47,24 @@ def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
     return tuple(Share(gate.name, enabled, let_through(gate)) for gate in _in_force(deployment))
 
 
-def gate_findings(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
-    """The lines of the gates in force that match no call which would be offered without gates, and those
-    without which the same calls would be allowed."""
+def gate_findings(deployment: Deployment, is_reached: Callable[[Formula], bool]) -> Iterator[Finding]:
+    """Yield the lines of the gates in force that match no call which would be offered without gates, and
+    those without which the same calls would be allowed. ``is_reached`` is whether a sentence is true in some
+    reachable state, or may be."""
     gates = _in_force(deployment)
     for gate in gates:
         for number, line in enumerate(gate.lines):
             tool = next(one for one in _tools(deployment) if one.name == line.tool)
             matching = conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
             whose = f"`{_shown(line)}` of gate {gate.name}"
-            if not _is_reached(deployment, engine, tool, matching):
+            if not is_reached(over(Exists, tool, matching, deployment.schema)):
                 yield Finding(
                     "rule never matches",
                     line.span,
                     f"{whose} matches no call that is enabled in a reachable state",
                     "weaken its condition, or remove the line",
                 )
-            elif not _matters(deployment, engine, gates, gate, number):
+            elif not _matters(deployment, is_reached, gates, gate, number):
                 yield Finding(
                     "rule never selects",
                     line.span,
@@ -72,13 +73,19 @@ def gate_findings(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
                 )
 
 
-def _matters(deployment: Deployment, engine: Engine, gates: Sequence[Gate], gate: Gate, number: int) -> bool:
+def _matters(
+    deployment: Deployment,
+    is_reached: Callable[[Formula], bool],
+    gates: Sequence[Gate],
+    gate: Gate,
+    number: int,
+) -> bool:
     """Whether without the line of this number other calls would be allowed, of those that are enabled in
     some reachable state."""
     less = replace(gate, lines=(*gate.lines[:number], *gate.lines[number + 1 :]))
     others = [less if one is gate else one for one in gates]
     return any(
-        _is_reached(deployment, engine, tool, Not(Iff(now, then)))
+        is_reached(over(Exists, tool, Not(Iff(now, then)), deployment.schema))
         for tool in _tools(deployment)
         if (now := _allowing(deployment, tool, gates)) != (then := _allowing(deployment, tool, others))
     )
@@ -88,11 +95,6 @@ def _allowing(deployment: Deployment, tool: Tool, gates: Sequence[Gate]) -> Form
     """Of the parameters of a tool: its call is enabled, and these gates allow it."""
     says = (_read(deployment, tool, allowed(gate, tool)) for gate in gates)
     return conjunction((tool.guard, *says))
-
-
-def _is_reached(deployment: Deployment, engine: Engine, tool: Tool, condition: Formula) -> bool:
-    """Whether some values of the parameters satisfy the condition in some reachable state."""
-    return bool(engine.satisfying(over(Exists, tool, condition, deployment.schema), {}))
 
 
 def _in_force(deployment: Deployment) -> list[Gate]:

@@ -129,7 +129,7 @@ def reached_findings(
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
     `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
     findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
-    findings += gate_findings(deployment, engine)
+    findings += gate_findings(deployment, lambda sentence: bool(engine.satisfying(sentence, {})))
     findings += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]

@@ -107,8 +107,8 @@ def explain(
 ) -> Explanation:
     """Return the plan that `verify` with the same arguments would explore.
 
-    The specifications (by default all), and formulas among them, determine the sizes of the literal domain, and
-    the state's record of the past.
+    The specifications (by default all), and formulas among them, determine the sizes of the literal domain,
+    and what states record of the past.
 
     Raise `DeclarationError` for an unknown specification, `RestrictionError` for sizes that the theorem does
     not allow.
