@@ -75,6 +75,16 @@ Watch: TypeAlias = Callable[[Reaching], None]
 """What is called as an exploration goes on, each time that it has reached more states."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choosers:
+    """The agents whose choice among the calls that they may make is left open. One that is ``free`` makes at
+    least one of all these; one that is ``tied`` at least one of each orbit, which are those of them that
+    some automorphism of its context takes to each other. All others make every call that they may make."""
+
+    free: frozenset[str] = frozenset()
+    tied: frozenset[str] = frozenset()
+
+
 class Constrained(Protocol):
     """What was explored, with other fairness constraints."""
 
@@ -144,8 +154,7 @@ class Engine(Protocol):
 
     def is_among_alike(self, agent: str) -> bool:
         """Whether several calls alike (`CanonicalWrapper.is_among_alike`) may happen in some state of R, for
-        an agent with a wrapper. Where not all contexts were met it is enough that the agent selects two calls
-        of one tool."""
+        an agent with a wrapper. True where that is not decided within a few contexts."""
         ...
 
     def rules_used(self, agent: str) -> RulesUsed:
@@ -159,13 +168,13 @@ class Engine(Protocol):
         """Whether the sentence holds at every initial state."""
         ...
 
-    def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
-        """Whether it is shown that the sentence holds at every initial state, or fails at one, whatever is
-        chosen among calls alike: of each orbit of calls that an agent may make in a state one is made, in
-        each state and each time anew. Then every finite run is the beginning of a fair one too.
+    def whatever_chosen(self, formula: Formula, choosers: Choosers, *, holds: bool) -> bool:
+        """Whether it is shown that the sentence holds at every initial state, or fails at one, whatever the
+        ``choosers`` choose, in each state and each time anew. Then every finite run is the beginning of a
+        fair one too. Constraints on actions are not heeded: neither are they met, nor is a run left out.
 
-        The deployment has no constraints on actions. Two labellings bound what a formula of the kernel is
-        under all choices:
+        Two labellings bound what a formula of the kernel is under all choices. A *family* of calls in a state
+        is what a chooser makes at least one of:
 
             sure ⟦f⟧      only pairs (D, σ) at which f is true whatever is chosen
             possible ⟦f⟧  all pairs (D, σ) at which f is true under some choice
@@ -173,7 +182,8 @@ class Engine(Protocol):
         Each is CTL with a preimage of its own, and a negation goes from one to the other:
 
             pre_possible(X) = { D : D → D' for some D' ∈ X }
-            pre_sure(X)     = { D : each call of some orbit leads from D to some D' ∈ X, or an event does }
+            pre_sure(X)     = { D : each call of some family leads from D to some D' ∈ X, or a step does
+                                    that nobody chooses }
             sure ⟦¬f⟧       = the complement of possible ⟦f⟧, and the other way round
 
         Law. Let f be true at D whatever is chosen if it is true at the root of each tree of runs from D that
@@ -183,7 +193,7 @@ class Engine(Protocol):
         Proof. By induction on f. Negation swaps the claims; ∧, ∃ and `atleast` are monotone, and f ↔ g is
         read as (f ∧ g) ∨ (¬f ∧ ¬g). Each node of a tree is the root of one, so that the claim about the body
         of EX, E[· U ·] and EG is one about each node; and runs of a tree are runs. For the first claim, at a
-        node in pre_sure(X) the call that is left of some orbit has an outcome in X. So E[f U g] has a run by
+        node in pre_sure(X) a call that is left of some family has an outcome in X. So E[f U g] has a run by
         induction on the step of the fixpoint at which D comes in; EG f has one that stays in the greatest
         fixpoint, and comes to each fairness constraint again and again. ∎
 

@@ -33,7 +33,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
+from stead_sym.engines.symbolic.encode.values import bits_of
 from stead_sym.engines.symbolic.explore.contexts import ContextFinder
 from stead_sym.engines.symbolic.explore.initial import initial_set
 from stead_sym.engines.symbolic.explore.located import Allowance, TooMany
@@ -57,6 +57,8 @@ _LAYERS = 16
 _LAYER = 400
 """So many nodes the states may have that are equally far."""
 
+_CONTEXTS_ASKED = 16
+"""In so many contexts of a compiled policy it is looked for calls alike, if these were not met."""
 _WIDE = 64
 """What is selected of a tool, and its steps, may have so many nodes in the product, per pair of levels."""
 
@@ -272,23 +274,33 @@ class ReachableStates:
     def is_among_alike(self, agent: str) -> bool:
         """`Engine.is_among_alike`"""
         [finder] = (finder for finder in self.finders if finder.agent.name == agent)
-        if self.has_met_contexts or finder not in self._policies:
+        if self.has_met(finder):
             return finder.wrapper.is_among_alike
-        return any(self._is_twice(name, calls) for name, calls in self.by_agent[agent].items())
+        m = self.manager
+        left = m.disj(
+            self._with_two_alike(finder, name, calls) for name, calls in self.by_agent[agent].items()
+        )
+        for _ in range(_CONTEXTS_ASKED):
+            if left == m.false:
+                return False
+            context = finder.picked(left)
+            if finder.is_among_alike(context):
+                return True
+            left = left & ~finder.showing(context, left)
+        return left != m.false
 
-    def _is_twice(self, name: str, calls: Bdd) -> bool:
-        """Whether two of some calls of a tool, a set over the state bits and its selectors, are of one
-        reached state."""
-        m, selectors = self.manager, self.tools[name].interface.selectors
-        if not selectors:
-            return False
-        others = list[Vector]()
-        for selector in selectors:
-            others.append(self.encoding.unused(selector.sort, [*selectors, *others], PARAM))
-        bits = zip(bits_of(selectors), bits_of(others), strict=True)
-        another = m.substitute(calls, {bit: m.var(other) for bit, other in bits})
-        same = m.conj(self.encoding.equal(*pair) for pair in zip(selectors, others, strict=True))
-        return m.conj([self.reached, calls, another & ~same]) != m.false
+    def has_met(self, finder: ContextFinder) -> bool:
+        """Whether the wrapper of an agent has met every context of R."""
+        return self.has_met_contexts or finder not in self._policies
+
+    def _with_two_alike(self, finder: ContextFinder, name: str, calls: Bdd) -> Bdd:
+        """The reached states with two of some calls of a tool, a set over the state bits and its selectors,
+        that are ≈: no others are alike."""
+        m, (alike, others) = self.manager, finder.classes(name)
+        another = m.substitute(calls, {bit: m.var(other) for bit, other in others.items()})
+        same = m.conj(m.var(bit).equiv(m.var(other)) for bit, other in others.items())
+        bits = frozenset([*others, *others.values()])
+        return m.exist(bits, m.conj([self.reached, calls, another, alike & ~same]))
 
     def _compiled(self, finder: ContextFinder) -> CompiledPolicy:
         """The policy of an agent that follows one."""
