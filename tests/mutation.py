@@ -91,9 +91,17 @@ FIRST = {
     "/analyses/production": ("tests/agents/test_verified_agent.py", "tests/test_unknown.py"),
     "check/actions": ("tests/test_action_fairness.py",),
     "check/fair_lassos": ("tests/test_action_fairness.py",),
-    "check/choices": ("tests/test_whatever_is_chosen.py",),
-    "/engines/explicit/choices": ("tests/test_whatever_is_chosen.py", "tests/test_symmetry.py"),
-    "/verification/orbits": ("tests/test_whatever_is_chosen.py", "tests/test_symmetry.py"),
+    "check/choices": ("tests/test_whatever_is_chosen.py", "tests/test_hedges.py"),
+    "/engines/explicit/choices": (
+        "tests/test_whatever_is_chosen.py",
+        "tests/test_symmetry.py",
+        "tests/test_hedges.py",
+    ),
+    "/verification/orbits": (
+        "tests/test_hedges.py",
+        "tests/test_whatever_is_chosen.py",
+        "tests/test_symmetry.py",
+    ),
     "check/held_values": ("tests/symbolic/check/test_held_values.py",),
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check/satisfaction": ("tests/test_hiding_fairness.py", "tests/symbolic/check"),
@@ -129,7 +137,7 @@ FIRST = {
     "/report/shield": ("tests/test_shield.py",),
     "/analyses/blame": ("tests/test_blaming.py", "tests/test_unknown.py"),
     "/report/blame": ("tests/test_blaming.py",),
-    "/verification/scope": ("tests/test_narrower_agents.py",),
+    "/verification/scope": ("tests/test_narrower_agents.py", "tests/test_hedges.py"),
     "/analyses/symmetry": ("tests/test_symmetry.py",),
     "/analyses/deepening/growth": ("tests/test_growth.py",),
     "/analyses/deepening/remedy": ("tests/test_growth.py",),
@@ -1784,8 +1792,8 @@ MUTATIONS = (
     Mutation(
         "two calls of a policy are no choice where contexts were not met",
         "explore/reach.py",
-        "return any(self._is_twice(name, calls) for name, calls in self.by_agent[agent].items())",
-        "return False",
+        "            if finder.is_among_alike(context):\n                return True\n",
+        "",
     ),
     Mutation(
         "every rule that matches decides",
@@ -2495,7 +2503,7 @@ MUTATIONS = (
     Mutation(
         "a formula of both polarities is said of every agent",
         "/verification/scope.py",
-        'return f"this rests on what {self.some} could do, which says nothing of {self.each}"',
+        'return f"this rests on what {self.some} does; {self.each} may do otherwise"',
         'return ""',
     ),
     Mutation(
@@ -2507,7 +2515,7 @@ MUTATIONS = (
     Mutation(
         "fairness that an agent need not meet is not told",
         "/verification/scope.py",
-        "if self.fair and asks_for_progress(formula):",
+        "if fair and asks_for_progress(formula):",
         "if False:",
     ),
     Mutation(
@@ -2573,13 +2581,13 @@ MUTATIONS = (
     Mutation(
         "whoever chooses chooses for the verdict",
         "check/choices.py",
-        "return m.exist(self.selectors, self.calls) & ~lost",
-        "return m.exist(self.selectors, self.calls & self.steps.preimage(target))",
+        "return m.disj(m.exist(part.selectors, part.calls) for part in self.parts) & ~lost",
+        "return m.disj(m.exist(p.selectors, p.calls & p.steps.preimage(target)) for p in self.parts)",
     ),
     Mutation(
         "a state without a choice wins it",
         "check/choices.py",
-        "return m.exist(self.selectors, self.calls) & ~lost",
+        "return m.disj(m.exist(part.selectors, part.calls) for part in self.parts) & ~lost",
         "return ~lost",
     ),
     Mutation(
@@ -2631,10 +2639,52 @@ MUTATIONS = (
         "return globally(self.model.transitions, self.model.reached, self.constraints, along)",
     ),
     Mutation(
+        "a step that an agent may leave out is taken for forced",
+        "/verification/orbits.py",
+        "            return len(offered) == 1",
+        "            return True",
+    ),
+    Mutation(
+        "a call among others alike is taken for forced",
+        "/verification/orbits.py",
+        "for orbit in orbits if len(orbit) == 1 for call in orbit)",
+        "for orbit in orbits for call in orbit)",
+    ),
+    Mutation(
+        "a claim about some run is taken for kept with fewer",
+        "/verification/orbits.py",
+        'quantifies(node.formula, "A" if node.holds else "E")',
+        'quantifies(node.formula, "E" if node.holds else "A")',
+    ),
+    Mutation(
+        "a free agent on the graph makes all its calls",
+        "/engines/explicit/choices.py",
+        "if len(calls) > 1)])",
+        "if not calls)])",
+    ),
+    Mutation(
+        "a free agent makes one call of each tool",
+        "check/choices.py",
+        "families.append({tool: calls & model.reached for tool, calls in selection.items()})",
+        "families += ({tool: calls & model.reached} for tool, calls in selection.items())",
+    ),
+    Mutation(
+        "where contexts were not met no call has others alike",
+        "check/choices.py",
+        "lost = m.and_exist(frozenset(self.others.values()), losing, self.alike)",
+        "lost = m.false",
+    ),
+    Mutation(
+        "choices that change a verdict together are looked at alone",
+        "/verification/scope.py",
+        "if not differs(Choosers(free, tied - free)):",
+        "if not any(differs(one.choosers) for one in self.wider):",
+    ),
+    Mutation(
         "a verdict that hangs on the choice is kept",
         "/verification/orbits.py",
-        "and self._engine.whatever_chosen(formula, holds=holds)",
-        "and bool(self._engine)",
+        "return engine.whatever_chosen(formula, choosers, holds=holds)",
+        "return bool(engine)",
     ),
     Mutation(
         "only what the wrapper adds is a choice among records alike",

@@ -132,8 +132,8 @@ spec once EF On()
 ```
 ```console
 $ stead-sym verify lamp.stead --agent any --quiet
-dark fails: some agent could break this, which says nothing of a given agent
-once holds: some agent could do this, which says nothing of a given agent
+dark fails: some agent violates this; a specific agent may not
+once holds: some agent does this; a specific agent may not
 $ echo $?
 1
 ```

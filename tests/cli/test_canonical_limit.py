@@ -80,7 +80,7 @@ def test_what_was_found_before_the_limit_is_reported(
     assert main([*arguments, "--quiet"]) == 1
     out, err = capsys.readouterr()
     none, few = out.splitlines()
-    assert none == "none fails: some agent could break this, which says nothing of a given agent"
+    assert none == "none fails: some agent violates this; a specific agent may not"
     assert few.startswith("few unknown: nothing refutes it within the bounds case 1;")
     assert err == "stead-sym: unknown: more than 60 states are reachable; raise the limit on states\n"
     assert main([*arguments, "--json"]) == 1

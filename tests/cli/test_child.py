@@ -23,7 +23,7 @@ from processes import hear_ctrl_c
 from stead_sym.cli.main import main
 from stead_sym.report.page import MARKER
 
-WRONG = "wrong fails: some agent could break this, which says nothing of a given agent"
+WRONG = "wrong fails: some agent violates this; a specific agent may not"
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="watching takes a POSIX system")
 

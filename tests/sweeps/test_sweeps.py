@@ -409,7 +409,7 @@ def test_what_holds_of_nothing_or_of_some_agent_says_so(
     assert '"holds, of nothing","holds, within its scope",holds,' in capsys.readouterr().out
     assert main(words) == 0
     out = capsys.readouterr().out
-    for said in ("holds, of nothing: nothing", "holds, within its scope:", "holds: some agent could do this"):
+    for said in ("holds, of nothing: nothing", "holds, within its scope:", "holds: some agent does this"):
         assert said in out
     assert main([*words, "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]

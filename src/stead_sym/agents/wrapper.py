@@ -117,6 +117,12 @@ class CanonicalWrapper:
         other._met, other._asked = {}, _Asked()
         return other
 
+    def without_memory(self) -> CanonicalWrapper:
+        """Return the same wrapper with a memory of its own, for questions that do not count."""
+        other = self.again()
+        other._lock, other._decided, other._asking = Lock(), {}, {}
+        return other
+
     def from_memory(self) -> CanonicalWrapper:
         """Return the same wrapper with the same memory, whose base agent is never queried.
 

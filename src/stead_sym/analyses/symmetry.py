@@ -30,6 +30,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.choices import chosen, orbits
 from stead_sym.engines.explicit.engine import ExplicitConstrained, ExplicitEngine
+from stead_sym.engines.protocol import Choosers
 from stead_sym.errors import InputError
 from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.instance import Instance
@@ -305,6 +306,7 @@ def _kept(
     """The specifications whose verdict no choice changes, with the reason."""
     fewer = any(action.kind == "tool" for action in deployment.fair_actions)  # asked for by a choice
     fewer = fewer or bool(deployment.fair)  # a choice may hide more states, and runs into them count
+    tied = Choosers(tied=frozenset(name for name, one in result.moves.wrappers.items() if one is not None))
     for spec in specs:
         holds = result[spec.name].holds
         if not choosing:
@@ -314,5 +316,5 @@ def _kept(
         elif not fewer and quantifies(spec.formula, "A" if holds else "E"):
             runs = "all runs, and a choice only takes runs away" if holds else "a run, and a choice adds none"
             yield spec.name, f"it {'holds of' if holds else 'asks for'} {runs}"
-        elif not deployment.fair_actions and result.engine.whatever_chosen(spec.formula, holds=holds):
+        elif not deployment.fair_actions and result.engine.whatever_chosen(spec.formula, tied, holds=holds):
             yield spec.name, f"it {'holds' if holds else 'fails'} whatever is chosen, each time anew"

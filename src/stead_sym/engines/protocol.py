@@ -93,6 +93,18 @@ Watch: TypeAlias = Callable[[Reaching], None]
 """A callback that an exploration calls each time it has reached more states."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choosers:
+    """The agents whose choice among the calls that they may make is left open.
+
+    A ``free`` agent makes at least one of these calls. A ``tied`` agent makes at least one of each orbit, the
+    calls that automorphisms of its context map to each other. All others make every call that they may make.
+    """
+
+    free: frozenset[str] = frozenset()
+    tied: frozenset[str] = frozenset()
+
+
 class Constrained(Protocol):
     """The explored states with other fairness constraints."""
 
@@ -182,8 +194,7 @@ class Engine(Protocol):
     def is_among_alike(self, agent: str) -> bool:
         """Return True if several symmetric calls may happen in some state of R, for an agent with a wrapper.
 
-        See `CanonicalWrapper.is_among_alike`. If not all contexts were enumerated, two selected calls of one
-        tool are enough.
+        See `CanonicalWrapper.is_among_alike`. True if it is not decided within a few contexts.
         """
         ...
 
@@ -200,13 +211,15 @@ class Engine(Protocol):
         """Return True if the sentence holds at every initial state."""
         ...
 
-    def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
-        """Return True if all resolutions of ties are shown to satisfy the sentence, or all to violate it.
+    def whatever_chosen(self, formula: Formula, choosers: Choosers, *, holds: bool) -> bool:
+        """Return True if the sentence is shown to hold, or to fail, for all choices of the ``choosers``.
 
-        To satisfy it is to satisfy it at every initial state, to violate it is to violate it at one. A
-        resolution chooses among symmetric calls: of each orbit of calls that an agent may make in a state one
-        is made, in each state and each time anew. Every finite run must be a prefix of a fair one for all
-        resolutions too.
+        To hold is to hold at every initial state, to fail is to fail at one. The choosers choose in each
+        state and each time anew. Every finite run must be a prefix of a fair one for all choices too.
+        Constraints on actions are not heeded: neither are they met, nor is a run left out.
+
+        A *family* of calls in a state is a set of which a chooser makes at least one. Two labellings bound
+        the truth of a formula of the kernel over all choices:
 
         The deployment has no constraints on actions. Two labellings bound the truth of a formula of the
         kernel over all choices:
@@ -217,7 +230,8 @@ class Engine(Protocol):
         Each is CTL with a preimage of its own, and negation exchanges them:
 
             pre_possible(X) = { D : D → D' for some D' ∈ X }
-            pre_sure(X)     = { D : each call of some orbit leads from D to some D' ∈ X, or an event does }
+            pre_sure(X)     = { D : each call of some family leads from D to some D' ∈ X, or a step does
+                                    that nobody chooses }
             sure ⟦¬f⟧       = the complement of possible ⟦f⟧, and vice versa
 
         Law. Let f be true at D for all choices if it is true at the root of each tree of runs from D that a
@@ -227,7 +241,7 @@ class Engine(Protocol):
         Proof. By induction on f. Negation exchanges the claims; ∧, ∃ and `atleast` are monotone, and f ↔ g is
         read as (f ∧ g) ∨ (¬f ∧ ¬g). Each node of a tree is the root of one, so the claim about the body of
         EX, E[· U ·] and EG is one about each node; and runs of a tree are runs. For the first claim, at a
-        node in pre_sure(X) the call that is left of some orbit has an outcome in X. So E[f U g] has a run, by
+        node in pre_sure(X) a call that is left of some family has an outcome in X. So E[f U g] has a run, by
         induction on the step of the fixpoint at which D is added; EG f has one that stays in the greatest
         fixpoint, and visits each fairness constraint infinitely often. ∎
 

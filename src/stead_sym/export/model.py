@@ -104,8 +104,8 @@ def exported(verification: Verification, max_states: int = MAX_STATES) -> Export
     `to_smv` and `to_storm` write it. Under fairness of actions only what is always true is exported, which
     does not depend on it.
 
-    Raise `InputError` if nothing of that kind was asked, or beside fairness of states; `Undecided` if there are
-    more than ``max_states`` states, or a specification is too long without quantifiers.
+    Raise `InputError` if nothing of that kind was asked, or beside fairness of states; `Undecided` if there
+    are more than ``max_states`` states, or a specification is too long without quantifiers.
     """
     deployment = as_verification(verification).deployment
     if verification.engine.hidden is not None:

@@ -45,7 +45,7 @@ def of_engine(
         evidence = said.evidence
         by_run = bool(engine.open_leaps) and not said.holds  # elsewhere nobody asks
         by_run = by_run and refutation(spec.formula, evidence.trace) is not None
-        scope = (*said.scope, *left_open.scope(spec.formula, said.holds))
+        scope = (*said.scope, *left_open.scope(spec.formula, said.holds, evidence))
         if said.holds and (idle := by_events(deployment, engine, spec.formula)):
             scope = (*scope, idle)
         found = _found(deployment, spec, said.holds, renamed(evidence, deployment, wrappers))
@@ -59,15 +59,16 @@ def of_broken(
     claim, run = claim_named(deployment, broken.claim), broken.trace
     assert claim is not None, f"there is no claim {broken.claim}"
     why = f"{run.claim}; {broken.remedy}"
-    scope = left_open.scope(claim.formula, False)
-    yield Verdict(claim.name, claim.formula, False, why, breach(claim, run), scope=scope, claim=True), True
+    shown = breach(claim, run)
+    scope = left_open.scope(claim.formula, False, shown)
+    yield Verdict(claim.name, claim.formula, False, why, shown, scope=scope, claim=True), True
     for spec in specs:
         evidence = refutation(spec.formula, run)
         if evidence is None:
             yield _found(deployment, spec, None), False
         else:
             found = refuted(deployment, spec, evidence)
-            yield replace(found, scope=left_open.scope(spec.formula, False)), True
+            yield replace(found, scope=left_open.scope(spec.formula, False, evidence)), True
 
 
 def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:

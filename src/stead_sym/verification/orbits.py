@@ -1,33 +1,41 @@
-"""Choices among indistinguishable records: whether a verdict depends on them.
+"""Choices that are left open: whether a verdict depends on them (`scope` says whose, and of which calls).
 
-No equivariant agent selects just one of several calls that an automorphism of its context maps to each other
-(Proposition "No equivariant symmetry breaking"), so in the verified system any call of their orbit may
-happen. A deployed agent takes one of them. If the engine shows that no choice changes a verdict
-(`Engine.whatever_chosen`), nothing more is done. Otherwise single choices are tried on the literal domain:
-the first of the interchangeable calls in the order of their identifiers, the second, and so on, in all
-contexts and in each alone.
+A verdict is shown not to depend on them by its evidence, where each step of that is an event's or the only
+one that its agent can make, or by a game in which the agent is the opponent
+(`Engine.whatever_chosen`). Otherwise, where records alike are chosen among, single choices are tried on the
+literal domain: the first of the interchangeable calls in the order of their identifiers, the second, and so
+on, in all contexts and in each alone.
 
-The decision: this is left out if it would take long, or if a context comes up that the run did not have; no
-agent is asked for it.
+The decision: games and single choices are left out if they would take long, or if a context comes up that the
+run did not have; no agent is asked for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
 
+from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
+from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.selection import presented
 from stead_sym.agents.wrapper import NotAsked
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import theorem_restriction
+from stead_sym.deployment.semantics import offer
+from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.choices import Place, chosen, orbits
 from stead_sym.engines.explicit.explore import explore
-from stead_sym.engines.protocol import Engine
-from stead_sym.errors import Undecided
+from stead_sym.engines.protocol import Choosers, Engine
+from stead_sym.errors import CanonicalLimit, Undecided
+from stead_sym.evidence.tree import Evidence, Run, Unshown
 from stead_sym.logic.syntax import Expanded
+from stead_sym.relational.instance import Instance
+from stead_sym.verification.findings.occurrences import quantifies
+from stead_sym.verification.findings.starvation import asks_for_progress
 
 MOST_STATES = 100_000
 """The most states for which `verify` asks what is true whatever is chosen."""
@@ -50,25 +58,99 @@ def single_choices(sizes: Mapping[Place, int]) -> Iterator[tuple[Collection[Plac
                 yield (place,), rank
 
 
-class Alike:
-    """What the choices among records alike do to verdicts, as far as it takes little time to know. ``engine``
-    has explored the deployment under ``wrappers``, and decided ``specs``."""
+class Open:
+    """What the choices that are left open do to verdicts, as far as it takes little time to know. ``engine``
+    has explored the deployment under ``wrappers``, and decided ``specs``; there is none before the end of an
+    exploration."""
 
     def __init__(
-        self, deployment: Deployment, engine: Engine, wrappers: Wrappers, specs: Sequence[Spec]
+        self, deployment: Deployment, engine: Engine | None, wrappers: Wrappers, specs: Sequence[Spec]
     ) -> None:
         self._deployment = deployment
         self._engine = engine
         self._wrappers = wrappers
         self._specs = specs
 
-    @property
-    def _is_large(self) -> bool:
-        return bool(self._deployment.fair_actions) or self._engine.states > MOST_STATES
+    @cached_property
+    def _silent(self) -> Wrappers:
+        """The wrappers, of which only those of policies are asked."""
+        return {
+            name: one and (one.without_memory() if isinstance(one.agent, RuleAgent) else one.from_memory())
+            for name, one in self._wrappers.items()
+        }
 
-    def keep(self, formula: Expanded, *, holds: bool) -> bool:
+    @property
+    def choosers_make_fair(self) -> bool:
+        """Whether `fair` lines speak of what an agent may or may not do: sentences, or calls of tools. All
+        others are met by some continuation of every finite run, whatever is chosen."""
+        actions = self._deployment.fair_actions
+        return bool(self._deployment.fair) or any(action.kind == "tool" for action in actions)
+
+    def keeps(self, formula: Expanded, choosers: Choosers, evidence: Evidence | None, *, holds: bool) -> bool:
         """Whether it is known that no choice changes the verdict."""
-        return not self._is_large and self._engine.whatever_chosen(formula, holds=holds)
+        forced = evidence is not None and self._forces(formula, choosers, evidence)
+        return forced or self._wins(formula, choosers, holds=holds)
+
+    # by the evidence
+
+    def _forces(self, formula: Expanded, choosers: Choosers, evidence: Evidence) -> bool:
+        """Whether all that the evidence rests on is there whatever the choosers choose: every step of a run
+        is, and claims about all runs keep their truth where runs are taken away. With the fairness that a
+        choice may break, finite runs alone are sure to count, and claims about all runs are not."""
+        root = evidence.root
+        if root.holds and evidence.of_many:
+            return False
+        unsure = self.choosers_make_fair
+        if unsure and (root.holds or asks_for_progress(formula)):
+            return False
+        for node in evidence.nodes:
+            match node.reason:
+                case Unshown():
+                    if unsure or not quantifies(node.formula, "A" if node.holds else "E"):
+                        return False
+                case Run(steps, ends=ends):
+                    states = (node.state, *(step.state for step in steps))
+                    if not all(map(self._is_forced, repeat(choosers), states, steps[:ends])):
+                        return False
+                case _:
+                    pass
+        return True
+
+    def _is_forced(self, choosers: Choosers, state: Instance, step: Step) -> bool:
+        """Whether the call of a step is made in the state whatever is chosen."""
+        deployment = self._deployment
+        if step.actor is None or deployment.tool(step.call.tool).event:
+            return True
+        role = deployment.agent(step.actor)
+        wrapper, offered = self._silent[role.name], offer(deployment, state, role)
+        if role.name not in choosers.free | choosers.tied:
+            return True
+        if wrapper is None:
+            return len(offered) == 1
+        shown = DecisionContext(presented(deployment, wrapper, state, role, offered), offered)
+        try:
+            [decision] = wrapper.decide([shown])
+        except (NotAsked, CanonicalLimit):
+            return False
+        if role.name in choosers.free:
+            return len(decision.calls) == 1
+        orbits = wrapper.orbits(decision.canonical, decision.selected)
+        alone = (call.rename(decision.names) for orbit in orbits if len(orbit) == 1 for call in orbit)
+        return step.call in alone
+
+    # by a game
+
+    def _wins(self, formula: Expanded, choosers: Choosers, *, holds: bool) -> bool:
+        """Whether the game shows it. It knows no constraints on actions. Those on events and on turns matter
+        only to what asks for progress, as every finite run is the beginning of one that meets them."""
+        deployment, engine = self._deployment, self._engine
+        if engine is None or engine.states > MOST_STATES:
+            return False
+        if deployment.fair_actions and (self.choosers_make_fair or asks_for_progress(formula)):
+            return False
+        return engine.whatever_chosen(formula, choosers, holds=holds)
+
+    # by trying
 
     def count(self, formula: Expanded, *, holds: bool) -> tuple[int, int] | None:
         """The number of single choices with which the verdict is the same, and the number that were tried;
@@ -82,10 +164,13 @@ class Alike:
         """The single choices; none under constraints of fairness, where there may be many states or many ways
         to go on from one, and where an agent would have to be asked."""
         deployment = self._deployment
+        if self._engine is None:
+            return ()
         by_formula = deployment.initially or any(
             effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects
         )
-        if by_formula or deployment.fair or self._is_large or self._engine.states > MOST_LITERAL:
+        fair = deployment.fair or deployment.fair_actions
+        if by_formula or fair or self._engine.states > MOST_LITERAL:
             return ()
         silent = {name: wrapper and wrapper.from_memory() for name, wrapper in self._wrappers.items()}
         try:

@@ -1,12 +1,38 @@
 """What a verdict is about, where more may happen in what was verified than an agent will do, or less.
 
-An agent narrower than what was verified selects fewer calls in some states, at least one in each. Truth in
-every narrower system follows for a formula whose path quantifiers are all A when negations are pushed inwards
-(`universal`): all its runs are runs of what was verified, and its states are as they were. Truth in every
-wider system follows where all are E. So with χ the specification if it holds, else its negation:
+The definition. What was verified is the system M in which each agent makes every call that it may make: one
+that is `any` all that it is offered, any other all that Π^can selects of it. The agents that a verdict is
+about are those *within* M. They select some of these calls, in each state and each time anew, be it by what
+happened before; at least
 
-- where what was verified is wider than an agent, χ is said of that agent only if χ is universal;
-- where it is narrower, χ may be lost unless χ is existential.
+- one of all of them, where the agent is `any`, or its answers are sampled, divided or taken with a
+  tolerance: all such agents may run (*free*);
+- one of each orbit otherwise, the calls that automorphisms of a context take to each other (*tied*): an
+  equivariant agent cannot choose among calls alike, and what runs in the end takes one. Calls that are not
+  alike are told apart by what the agent is shown, and where a policy selects several it means all of them.
+
+Events, the outcomes of a call and agents that are neither do what they do in M. Two agents can differ only
+where some agent is free in a reachable state in which it may make two calls, or tied in one in which two
+calls that it may make are alike.
+
+A verdict is hedged exactly if it is not known that all agents within M give it. It is known
+
+- where nothing is left open, as just said;
+- of a specification that holds, if all its path quantifiers are A when negations are pushed inwards, and of
+  one that fails, if all are E: the runs of an agent within M are runs of M. (Not where `fair` sentences, or
+  fair tools, make it true that something comes: these an agent may fail to meet.)
+- where everything that the evidence rests on is there whatever is chosen, a run without a choice for example;
+- where a game shows it in which the agent is the opponent (`Engine.whatever_chosen`).
+
+The hedge over-approximates, and never the other way round: a verdict without one is that of all agents
+within M. One with a hedge may be so too: where the game does not decide (it does where one path quantifier is
+outermost and no other below it; two may ask for different choices, as in `EF P | EF Q`), where it is not
+played (more than `orbits.MOST_STATES` states; actions assumed fair, with a specification that asks for
+progress; `did … by` of several agents), and where calls are taken for alike that nobody looked at
+(`Engine.is_among_alike`).
+
+Likewise where what was verified is *narrower* than an agent: χ, the specification if it holds and else its
+negation, may be lost unless all its path quantifiers are E.
 
 The decision: a verdict stays what the semantics says, of the set-valued agent that was verified; this module
 says in words what more a reader has to know.
@@ -29,13 +55,14 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import ANY, AgentRole, Spec
 from stead_sym.deployment.terminal import called
 from stead_sym.deployment.tool import Tool
-from stead_sym.engines.protocol import Engine
+from stead_sym.engines.protocol import Choosers, Engine
+from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import TRUE, And, Equal, Expanded, Formula, Not, Var, disjunction  # fmt: skip
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.starvation import asks_for_progress
-from stead_sym.verification.orbits import Alike
+from stead_sym.verification.orbits import Open
 
 CONFIDENCE = 0.95
 """How sure it is that an answer would have been seen, in what is said of samples."""
@@ -43,40 +70,24 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Wider:
-    """More may happen than an agent will do: ``some`` stands for what could do it, ``each`` for what it is
-    not said of. ``remedy`` is what to do about it."""
+    """More may happen than an agent will do: ``some`` stands for what does it, ``each`` for what may not.
+    ``remedy`` is what to do about it."""
 
     some: str
     each: str
     remedy: str
-    fair: bool = False
-    """Whether `fair` lines speak of what an agent may or may not do: sentences, or calls of tools."""
-    alike: Alike | None = None
-    """What is known of the choices, where they are among records alike."""
+    choosers: Choosers
 
-    def says(self, formula: Expanded, *, holds: bool) -> str:
-        """The sentence beside the verdict on the formula; empty where the verdict is about ``each`` too."""
-        sentence = self._says(formula, holds=holds)
-        if not sentence or self.alike is None:
-            return sentence
-        if self.alike.keep(formula, holds=holds):
-            return ""
-        if (found := self.alike.count(formula, holds=holds)) is None:
-            return sentence
-        same, number = found
-        how = f"it {'holds' if holds else 'fails'} with {same} of {number} single choices"
-        return f"it hangs on which of the records alike is chosen: {how}"
-
-    def _says(self, formula: Expanded, *, holds: bool) -> str:
+    def says(self, formula: Expanded, *, holds: bool, fair: bool) -> str:
+        """The sentence beside the verdict on the formula; empty where its path quantifiers settle that the
+        verdict is about ``each`` too. ``fair``: `fair` lines speak of what the agent does."""
         if quantifies(formula, "A" if holds else "E"):
-            if self.fair and asks_for_progress(formula):
-                return (
-                    f"this rests on `fair` lines that {self.some} can meet, which says nothing of {self.each}"
-                )
+            if fair and asks_for_progress(formula):
+                return f"this rests on `fair` lines that {self.some} can meet; {self.each} may not"
             return ""
         if quantifies(formula, "E" if holds else "A"):
-            return f"{self.some} could {'do' if holds else 'break'} this, which says nothing of {self.each}"
-        return f"this rests on what {self.some} could do, which says nothing of {self.each}"
+            return f"{self.some} {'does' if holds else 'violates'} this; {self.each} may not"
+        return f"this rests on what {self.some} does; {self.each} may do otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +105,71 @@ class Narrower:
 class Leeway:
     """How the agents that were verified differ from those that will run: they may do more, or less."""
 
+    open: Open
     wider: tuple[Wider, ...] = ()
     narrower: tuple[Narrower, ...] = ()
 
-    def scope(self, formula: Expanded, holds: bool | None) -> tuple[str, ...]:
-        """The sentences beside a verdict; none beside `unknown`, which claims nothing."""
+    def scope(self, formula: Expanded, holds: bool | None, evidence: Evidence | None) -> tuple[str, ...]:
+        """The sentences beside a verdict with its evidence; none beside `unknown`, which claims nothing."""
         if holds is None:
             return ()
-        more = (one.says(formula, holds=holds) for one in self.wider)
+        more = (sentence for _, sentence in self._hedges(formula, holds, evidence))
         less = (one.says(formula, holds=holds) for one in self.narrower)
         return tuple(filter(None, (*more, *less)))
 
-    def findings(self, spec: Spec, holds: bool | None) -> Iterator[Finding]:
+    def _hedges(
+        self, formula: Expanded, holds: bool, evidence: Evidence | None
+    ) -> Sequence[tuple[Wider, str]]:
+        """What the verdict is not known of, each with the sentence. Of several choices that change it only
+        together all are told."""
+        fair = self.open.choosers_make_fair
+        says = [(one, one.says(formula, holds=holds, fair=fair)) for one in self.wider]
+        if not any(sentence for _, sentence in says):
+            return ()
+
+        def differs(choosers: Choosers) -> bool:
+            return not self.open.keeps(formula, choosers, evidence, holds=holds)
+
+        free, tied = (frozenset[str]().union(*sets) for sets in self._choosing)
+        if not differs(Choosers(free, tied - free)):
+            return ()
+        alone = [(one, said) for one, said in says if len(says) == 1 or differs(one.choosers)] or says
+        return [(one, self._counted(one, formula, holds) or said) for one, said in alone]
+
+    @property
+    def _choosing(self) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+        return [one.choosers.free for one in self.wider], [one.choosers.tied for one in self.wider]
+
+    def _counted(self, one: Wider, formula: Expanded, holds: bool) -> str:
+        """How many single choices keep the verdict, where that was tried and one does not."""
+        if not one.choosers.tied or (found := self.open.count(formula, holds=holds)) is None:
+            return ""
+        same, number = found
+        how = f"it {'holds' if holds else 'fails'} with {same} of {number} single choices"
+        return f"it hangs on which of the records alike is chosen: {how}"
+
+    def findings(self, spec: Spec, holds: bool | None, evidence: Evidence | None) -> Iterator[Finding]:
         """A finding for each reason why a specification that holds need not hold of the agent that will run,
         unless the specification says that it is about any agent."""
         if not holds or ANY in spec.whom:
             return
-        for one in self.wider:
-            if sentence := one.says(spec.formula, holds=True):
-                remedy = one.remedy
-                if spec.name.isidentifier() and one.each == _GIVEN:
-                    remedy += f", or write `spec {spec.name} for {ANY}` if that is what is asked"
-                yield Finding(
-                    "about no given agent", spec.span, f"{spec.name} holds: {sentence}", remedy, spec.name
-                )
+        for one, sentence in self._hedges(spec.formula, True, evidence):
+            remedy = one.remedy
+            if spec.name.isidentifier() and one.each == _GIVEN:
+                remedy += f", or write `spec {spec.name} for {ANY}` if that is what is asked"
+            yield Finding(
+                "about no given agent", spec.span, f"{spec.name} holds: {sentence}", remedy, spec.name
+            )
 
 
-_GIVEN = "a given agent"
+_GIVEN = "a specific agent"
 
 
 def leeway(
     deployment: Deployment, engine: Engine | None, wrappers: Wrappers, specs: Sequence[Spec] = ()
 ) -> Leeway:
-    """What a verification of ``specs`` that has come to its end leaves open, agent by agent. An agent that
-    has never more than one call to select is no wider than any. Before the end there is no ``engine``, and
-    whether an agent has more is not known: then it may have."""
+    """What a verification of ``specs`` that has come to its end leaves open, agent by agent. Before the end
+    there is no ``engine``, and whether an agent ever has a choice is not known: then it may have."""
     wider: list[Wider] = []
     narrower: list[Narrower] = []
     free = [
@@ -139,27 +180,27 @@ def leeway(
     if free:
         place = "" if free == [""] else f" in the place of {' and '.join(free)}"
         run = "the policy or model that will run"
-        wider.append(Wider(f"some agent{'s' * (len(free) > 1)}{place}", _GIVEN, f"verify {run}{place}"))
-    choosing = [
-        wrapper.agent.name
+        some = f"some agent{place}" if len(free) == 1 else f"some choice of agents{place}"
+        wider.append(Wider(some, _GIVEN, f"verify {run}{place}", Choosers(free=frozenset(free))))
+    tied = {
+        name: wrapper.agent.name
         for name, wrapper in wrappers.items()
-        if wrapper is not None and (wrapper.is_among_alike if engine is None else engine.is_among_alike(name))
-    ]
-    if choosing:
+        if wrapper is not None and (engine is None or engine.is_among_alike(name))
+    }
+    if tied:
         wider.append(
             Wider(
-                f"some choice of {' and '.join(choosing)} among records alike",
-                "every choice",
+                f"some choice of {' and '.join(tied.values())} among records alike",
+                "another choice",
                 "tell the records apart in what it is shown; `stead-sym symmetry` says which, and how",
-                alike=None if engine is None else Alike(deployment, engine, wrappers, specs),
+                Choosers(tied=frozenset(tied)),
             )
         )
-    for wrapper in wrappers.values():
+    for name, wrapper in wrappers.items():
         if wrapper is not None:
-            wider += _wider(wrapper)
+            wider += _wider(wrapper, Choosers(free=frozenset([name])))
             narrower += _narrower(wrapper)
-    fair = bool(deployment.fair) or any(action.kind == "tool" for action in deployment.fair_actions)
-    return Leeway(tuple(replace(one, fair=fair) for one in wider), tuple(narrower))
+    return Leeway(Open(deployment, engine, wrappers, specs), tuple(wider), tuple(narrower))
 
 
 def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
@@ -179,7 +220,7 @@ def _another(deployment: Deployment, tool: Tool) -> Formula:
     return called(replace(tool, params=params, guard=guard), deployment.schema)
 
 
-def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:
+def _wider(wrapper: CanonicalWrapper, choosers: Choosers) -> Iterator[Wider]:
     name = wrapper.agent.name
     answers = recorded_answers(wrapper.agent, wrapper.decisions)
     weighed, answered = weight(answers), repeated(answers)
@@ -188,13 +229,15 @@ def _wider(wrapper: CanonicalWrapper) -> Iterator[Wider]:
         some = (
             f"some choice of {name} within the tolerance" if within else f"some answer that {name} may sample"
         )
-        every = "every choice" if within else "every answer"
-        yield Wider(some, every, "ask for what all of them do, or verify greedy decoding without a tolerance")
+        other = "another choice" if within else "another answer"
+        remedy = "ask for what all of them do, or verify greedy decoding without a tolerance"
+        yield Wider(some, other, remedy, choosers)
     if answered is not None and answered.samples > 1 and answered.divided:
         yield Wider(
             f"some of the different answers of {name} to one question",
-            "every answer",
+            "another answer",
             "ask for what holds whatever it answers",
+            choosers,
         )
 
 

@@ -213,7 +213,7 @@ class _Verifying:
         """Tell of a specification that a run refutes while the exploration goes on."""
         assert self.established is not None
         evidence = renamed(evidence, self.deployment, self.wrappers)
-        scope = leeway(self.deployment, None, self.wrappers).scope(spec.formula, False)
+        scope = leeway(self.deployment, None, self.wrappers).scope(spec.formula, False, evidence)
         found = replace(refuted(self.deployment, spec, evidence), scope=scope)
         verdict = self._audit(None, self.restriction).concluded(found, by_run=True)
         if verdict.holds is False:
@@ -232,7 +232,11 @@ class _Verifying:
         decided = [spec for spec in self.specs if verdicts[spec.name].holds is not None]
         examined = reached_findings(self.deployment, engine, decided, self.wrappers)
         unfair = nowhere_fair(self.deployment, engine)
-        of_whom = (one for spec in decided for one in left_open.findings(spec, verdicts[spec.name].holds))
+        of_whom = (
+            one
+            for spec in decided
+            for one in left_open.findings(spec, verdicts[spec.name].holds, verdicts[spec.name].evidence)
+        )
         every = (*stated, *unfair, *of_whom, *examined.findings)
         return self._accepting(replace(examined, findings=every))
 

@@ -13,6 +13,7 @@ from engine_pairs import both, examples
 from stead_sym.agents.roles import wrap
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.engines.protocol import Choosers
 from stead_sym.engines.symbolic.bdd.saturation import Saturation
 from stead_sym.engines.symbolic.explore import reach
 from stead_sym.errors import AgentError, Undecided
@@ -155,13 +156,15 @@ def test_contexts_are_counted_where_they_are_few_or_asked_for(monkeypatch):
 
 
 def test_without_contexts_several_calls_may_be_a_choice_among_alike(monkeypatch):
-    """Nothing is claimed that needs contexts: what could be a choice among records alike is called one."""
+    """Of a few contexts it is looked whether they show calls alike."""
     monkeypatch.setattr("stead_sym.verification.verify.MOST_LOOKED_AT", 0)
     for when, choice in (("true", True), ("forall y. (R(y) & ~Done(y) -> y = x)", False)):
         desk = stead_sym.parse_deployment(_TWO.format(when=when))
         result = stead_sym.verify(desk, "p", findings=False)
         assert result.engine.is_among_alike("") == choice
-        assert not result.engine.whatever_chosen(desk.specs[0].formula, holds=True)
+        assert result.contexts is None
+        formula, tied = desk.specs[0].formula, Choosers(tied=frozenset([""]))
+        assert result.engine.whatever_chosen(formula, tied, holds=bool(result["all_done"].holds))
 
 
 def test_a_policy_that_selects_nothing_somewhere_is_an_error(monkeypatch):

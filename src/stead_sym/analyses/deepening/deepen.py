@@ -536,7 +536,7 @@ class _Run:
         moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
         if not evidence.root.holds:
             left_open = leeway(self._deployment, None, result.moves.wrappers)
-            scope += left_open.scope(formula, False)
+            scope += left_open.scope(formula, False, evidence)
             fails = self._verdict(name, False, evidence=evidence, scope=scope)
             return Found(fails, part.bounds, moves=moves)
         return Found(self._verdict(name, None, evidence=evidence), part.bounds, shown=True, moves=moves)

@@ -1,7 +1,7 @@
-"""Truth for every resolution of ties on the explicit graph, and the graphs of single resolutions.
+"""Truth for all choices among the calls that agents may make on the explicit graph.
 
-Ties are choices among symmetric calls. Truth for every resolution is defined as a game in
-`engines.protocol.Engine.whatever_chosen`.
+Truth for all choices is defined as a game in `engines.protocol.Engine.whatever_chosen`. The module also builds
+the graphs of single choices.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from stead_sym.deployment.semantics import offer
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph
+from stead_sym.engines.protocol import Choosers
 from stead_sym.logic.kernel import core
 from stead_sym.logic.syntax import Expanded, Formula, Iff, Not, is_temporal
 from stead_sym.relational.schema import Value
@@ -69,15 +70,32 @@ def orbits(graph: Graph, wrappers: Wrappers) -> Orbits:
 
 # every resolution of ties
 
+Families: TypeAlias = Sequence[Collection[tuple[str, tuple[Call, ...]]]]
+"""The calls of which an agent makes at least one, for each state of a graph: several, each with the agent."""
+
+
+def families(graph: Graph, wrappers: Wrappers, choosers: Choosers) -> Families:
+    """The families of the choosers that have more than one call."""
+    tied = orbits(graph, {name: one if name in choosers.tied else None for name, one in wrappers.items()})
+    found = []
+    for here, acting in zip(tied, graph.actors, strict=True):
+        free = (
+            (agent, tuple(sorted(call for call, agents in acting.items() if agent in agents)))
+            for agent in sorted(choosers.free)
+        )
+        among_alike = ((orbit.place[0], orbit.calls) for orbit in here)
+        found.append([*among_alike, *((agent, calls) for agent, calls in free if len(calls) > 1)])
+    return found
+
 
 class Whatever:
-    """Truth for every resolution of ties, under the deployment's `fair` sentences.
+    """Truth for all choices from these families, under the deployment's `fair` sentences.
 
-    The deployment must have no constraints on actions.
+    Its constraints on actions are not heeded.
     """
 
-    def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
-        self._possible, self._sure = _Bound(graph, restriction), _Sure(graph, restriction, orbits)
+    def __init__(self, graph: Graph, restriction: Restriction, families: Families) -> None:
+        self._possible, self._sure = _Bound(graph, restriction), _Sure(graph, restriction, families)
         self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
     def decides(self, formula: Expanded, *, holds: bool) -> bool:
@@ -119,8 +137,8 @@ class _Bound(Labelling):
 class _Sure(_Bound):
     """sure ⟦f⟧ (must), for formulas of the kernel."""
 
-    def __init__(self, graph: Graph, restriction: Restriction, orbits: Orbits) -> None:
-        self._choosing = {i: _leading(graph, i, here) for i, here in enumerate(orbits) if here}
+    def __init__(self, graph: Graph, restriction: Restriction, families: Families) -> None:
+        self._choosing = {i: _leading(graph, i, here) for i, here in enumerate(families) if here}
         super().__init__(graph, restriction)
 
     def _pre(self, states: int) -> int:
@@ -143,21 +161,23 @@ class _Sure(_Bound):
         return reached
 
 
-def _leading(graph: Graph, number: int, orbits: Collection[Orbit]) -> Collection[Sequence[Collection[int]]]:
-    """Return the successors by the calls of each orbit in a state.
+def _leading(
+    graph: Graph, number: int, families: Collection[tuple[str, tuple[Call, ...]]]
+) -> Collection[Sequence[Collection[int]]]:
+    """Return the successors by the calls of each family in a state.
 
-    An event is a singleton orbit, and so is a call that another agent may make as well.
+    An event is a singleton family, and so is a call that another agent may make as well.
     """
     targets: dict[Call, list[int]] = {}
     for call, target in graph.edges[number]:
         targets.setdefault(call, []).append(target)
-    choosing = {(orbit.place[0], call) for orbit in orbits for call in orbit.calls}
+    choosing = {(agent, call) for agent, calls in families for call in calls}
     alone = [
         [targets[call]]
         for call, agents in graph.actors[number].items()
         if not agents or any((agent, call) not in choosing for agent in agents)
     ]
-    return [*alone, *([targets[call] for call in orbit.calls] for orbit in orbits)]
+    return [*alone, *([targets[call] for call in calls] for _, calls in families)]
 
 
 # single resolutions

@@ -16,10 +16,10 @@ from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import calls_of, offer
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
-from stead_sym.engines.explicit.choices import Whatever, orbits
+from stead_sym.engines.explicit.choices import Whatever, families
 from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.engines.explicit.idle import idling
-from stead_sym.engines.protocol import Hidden, Quotient, Shown, Watch
+from stead_sym.engines.protocol import Choosers, Hidden, Quotient, Shown, Watch
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import TRUE, And, Expanded, Globally, Not
@@ -51,6 +51,7 @@ class ExplicitEngine:
         self._graph = explore(deployment, wrappers, restriction, progress, max_states=max_states, watch=watch)
         self.restriction = restriction
         self._labelling = Labelling(self._graph, restriction)
+        self._whatever: dict[Choosers, Whatever] = {}
 
     @property
     def graph(self) -> Graph:
@@ -95,13 +96,17 @@ class ExplicitEngine:
         """Return True if M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
-    def whatever_chosen(self, formula: Expanded, *, holds: bool) -> bool:
-        """Return True if the sentence holds, or fails, for every resolution of ties."""
-        return self._whatever.decides(formula, holds=holds)
+    def whatever_chosen(self, formula: Expanded, choosers: Choosers, *, holds: bool) -> bool:
+        """Return True if the sentence holds, or fails, for all choices of the choosers.
 
-    @cached_property
-    def _whatever(self) -> Whatever:
-        return Whatever(self._graph, self.restriction, orbits(self._graph, self._wrappers))
+        It is not shown if a formula asks which of several agents makes a call.
+        """
+        if any(len(agents) > 1 for agents in self._graph.deployment.history.agents.values()):
+            return False
+        if choosers not in self._whatever:
+            found = families(self._graph, self._wrappers, choosers)
+            self._whatever[choosers] = Whatever(self._graph, self.restriction, found)
+        return self._whatever[choosers].decides(formula, holds=holds)
 
     def meets_contexts(self, most: int | None) -> bool:
         """Return True: the exploration queries the agents in every state."""

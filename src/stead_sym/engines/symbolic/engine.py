@@ -12,7 +12,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.engines.protocol import Hidden, Quotient, Shown, Watch
+from stead_sym.engines.protocol import Choosers, Hidden, Quotient, Shown, Watch
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, at_work
 from stead_sym.engines.symbolic.check.choices import Whatever
 from stead_sym.engines.symbolic.check.satisfaction import Checker
@@ -71,6 +71,7 @@ class SymbolicEngine:
         self._model = explored
         self._checker = Checker(self._model, deployment.fair, deployment.fair_actions)
         self._deployed = SymbolicConstrained(self._checker)
+        self._whatever: dict[Choosers, Whatever] = {}
 
     @property
     def checker(self) -> Checker:
@@ -154,14 +155,16 @@ class SymbolicEngine:
         return self._checker.holds_initially(formula)
 
     @at_work()
-    def whatever_chosen(self, formula: Formula, *, holds: bool) -> bool:
-        """Return True if the sentence holds, or fails, for every resolution of ties.
+    def whatever_chosen(self, formula: Formula, choosers: Choosers, *, holds: bool) -> bool:
+        """Return True if the sentence holds, or fails, for all choices of the choosers.
 
-        It is not shown if some contexts were not enumerated.
+        It is not shown if a formula asks which of several agents makes a call.
         """
-        if self._model.actors.tools:  # a resolution would also choose the agent that makes a call
+        if self._model.actors.tools:  # a choice would also choose the agent that makes a call
             return False
-        return self._model.has_met_contexts and self._whatever.decides(formula, holds=holds)
+        if choosers not in self._whatever:
+            self._whatever[choosers] = Whatever(self._model, choosers)
+        return self._whatever[choosers].decides(formula, holds=holds)
 
     @at_work()
     def meets_contexts(self, most: int | None) -> bool:
@@ -177,10 +180,6 @@ class SymbolicEngine:
     def rules_used(self, agent: str) -> RulesUsed:
         """Return the rules of an agent's policy that match, and those that decide, in some D ∈ R."""
         return self._model.rules_used(agent)
-
-    @cached_property
-    def _whatever(self) -> Whatever:
-        return Whatever(self._model)
 
     @at_work()
     def under(

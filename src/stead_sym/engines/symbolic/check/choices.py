@@ -1,13 +1,22 @@
-"""Truth for every resolution of ties: the game of `engines.protocol.Engine.whatever_chosen` on diagrams.
+"""Truth for all choices among the calls that agents may make, on diagrams.
 
-For each agent and tool a *family* G holds, over the state bits and the tool's selectors, one orbit of calls
-for each state that has one. With E_ω the steps of the tool,
+This is the game of `engines.protocol.Engine.whatever_chosen`.
+
+A *family* G holds, over the state bits and the selectors of one tool or several, for each state the calls of
+which a chooser makes at least one: all calls of an agent that is free; of one that is tied one orbit, for
+each state that has one. With E_ω the steps of the tool,
 
     pre_G(X) = { D : G(D) ≠ ∅, and for all ω(u) in G(D) some D' ∈ X with E_ω(D, u, D') }
-    pre_sure(X) = ⋃_G pre_G(X) ∪ the preimage by all calls whose orbit is a singleton.
+    pre_sure(X) = ⋃_G pre_G(X) ∪ the preimage by all calls that are the only ones of their family.
 
 One decision: states that show one context have equally many orbits, so that families are few, however many
-contexts there are.
+contexts there are. If not all contexts were enumerated, as those of a compiled policy, orbits are replaced by
+supersets: with S_ω the selected calls and ≈ of `ContextFinder.classes`,
+
+    pre_ω(X) = { D : some ω(u) in S_ω(D) such that all ω(v) in S_ω(D) with u ≈ v lead to some D' ∈ X }.
+
+An orbit lies within one class of ≈, so that a chooser has more to choose from: less is shown, and nothing
+that is false.
 """
 
 from __future__ import annotations
@@ -19,7 +28,8 @@ from weakref import proxy
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.deployment.tool import Call
-from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.protocol import Choosers
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.check.held_values import Pairs
 from stead_sym.engines.symbolic.check.satisfaction import Checker
@@ -34,34 +44,42 @@ from stead_sym.logic.syntax import Expanded, Iff, Not, is_temporal
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices among symmetric calls.
+    """The choices of the choosers.
 
-    ``families`` are tools with orbits of several calls (see the module). ``rest`` are the steps by the other
-    calls and the events.
+    ``families`` are, per tool, the calls of which at least one is made (see the module). ``classes`` are an
+    agent, a tool and its calls, of which one of each class is made. ``rest`` are the steps by the other calls
+    and the events.
     """
 
-    families: tuple[tuple[str, Bdd], ...]
+    families: tuple[Mapping[str, Bdd], ...]
+    classes: tuple[tuple[ContextFinder, str, Bdd], ...]
     rest: Transitions
 
 
-def choices(model: ReachableStates) -> Choices:
-    """Return the orbits of the calls that are selected in the reachable states."""
+def choices(model: ReachableStates, choosers: Choosers) -> Choices:
+    """Return the choices of the choosers in the reachable states."""
     m = model.manager
-    families: list[tuple[str, Bdd]] = []
+    families: list[Mapping[str, Bdd]] = []
+    classes: list[tuple[ContextFinder, str, Bdd]] = []
     rest = {event.name: [model.transitions.selected[event.name]] for event in model.deployment.events}
     rest |= {tool.name: [] for tool in model.deployment.tools}
     finders = {finder.agent.name: finder for finder in model.finders}
     for agent, selection in model.by_agent.items():
-        alike = dict.fromkeys(selection, m.false)
-        if agent in finders:
-            for tool, family in _families(finders[agent], selection, model.reached):
-                families.append((tool, family))
-                alike[tool] = alike[tool] | family
-        for tool, calls in selection.items():
-            rest[tool].append(calls & ~alike[tool])
+        if agent in choosers.free:
+            families.append({tool: calls & model.reached for tool, calls in selection.items()})
+        elif agent in choosers.tied and not model.has_met(finders[agent]):
+            classes += ((finders[agent], tool, calls & model.reached) for tool, calls in selection.items())
+        else:
+            alike = dict.fromkeys(selection, m.false)
+            if agent in choosers.tied:
+                for tool, family in _families(finders[agent], selection, model.reached):
+                    families.append({tool: family})
+                    alike[tool] = alike[tool] | family
+            for tool, calls in selection.items():
+                rest[tool].append(calls & ~alike[tool])
     joined = {tool: m.disj(parts) for tool, parts in rest.items()}
     alone = Transitions.empty(model.encoding, model.tools, model.report, model.actors).selecting(joined)
-    return Choices(tuple(families), alone)
+    return Choices(tuple(families), tuple(classes), alone)
 
 
 def _families(finder: ContextFinder, selection: Mapping[str, Bdd], reached: Bdd) -> Iterator[tuple[str, Bdd]]:
@@ -86,13 +104,13 @@ def _families(finder: ContextFinder, selection: Mapping[str, Bdd], reached: Bdd)
 
 
 class Whatever:
-    """Truth for every resolution of ties, under the deployment's `fair` sentences.
+    """Truth for all choices of the choosers, under the deployment's `fair` sentences.
 
-    The deployment must have no constraints on actions.
+    Its constraints on actions are not heeded.
     """
 
-    def __init__(self, model: ReachableStates) -> None:
-        self._possible, self._sure = _Bound(model), _Sure(model)
+    def __init__(self, model: ReachableStates, choosers: Choosers) -> None:
+        self._possible, self._sure = _Bound(model), _Sure(model, choosers)
         self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
     def decides(self, formula: Expanded, *, holds: bool) -> bool:
@@ -134,9 +152,13 @@ class _Bound(Checker):
 class _Sure(_Bound):
     """sure ⟦f⟧ ⊆ the pairs at which f is true under every resolution (must)."""
 
+    def __init__(self, model: ReachableStates, choosers: Choosers) -> None:
+        super().__init__(model)
+        self._choosers = choosers
+
     @cached_property
     def _choices(self) -> Choices:
-        return choices(self.model)
+        return choices(self.model, self._choosers)
 
     def _pairing(self, vectors: Sequence[Vector]) -> Pairs:
         return _ChoicePairs(self.model, self._choices, vectors)
@@ -153,25 +175,64 @@ class _ChoicePairs(Pairs):
     @cached_property
     def relation(self) -> Relation:
         """The relation with pre_sure instead of pre."""
-        model, rest = self._model, self._choices.rest
-        families = [
-            _Family(calls, model.offers.selectors(tool), self.along([calls & model.tools[tool].steps]))
-            for tool, calls in self._choices.families
+        m, rest = self.manager, self._choices.rest
+        families: list[_Family | _Classes] = [
+            _Family(tuple(self._calls(tool, calls) for tool, calls in family.items() if calls != m.false))
+            for family in self._choices.families
         ]
+        families += (
+            _Classes(self._calls(tool, calls), *finder.classes(tool))
+            for finder, tool, calls in self._choices.classes
+        )
         return _Game(self.along(rest.parts, rest.chosen), families)
+
+    def _calls(self, tool: str, calls: Bdd) -> _Calls:
+        model = self._model
+        return _Calls(calls, model.offers.selectors(tool), self.along([calls & model.tools[tool].steps]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Family:
+class _Calls:
+    """Calls of one tool, over the state bits and its selectors, and the steps that they make."""
+
     calls: Bdd
     selectors: Bits
     steps: Relation
 
-    def leading(self, target: Bdd) -> Bdd:
+    def losing(self, target: Bdd) -> Bdd:
+        """Return the calls that do not lead to X."""
+        return self.calls & ~self.steps.preimage(target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """One family of calls, by tool."""
+
+    parts: tuple[_Calls, ...]
+
+    def leading(self, target: Bdd, m: Manager) -> Bdd:
         """Return pre_G(X)."""
-        m = self.steps.manager
-        lost = m.exist(self.selectors, self.calls & ~self.steps.preimage(target))
-        return m.exist(self.selectors, self.calls) & ~lost
+        lost = m.disj(m.exist(part.selectors, part.losing(target)) for part in self.parts)
+        return m.disj(m.exist(part.selectors, part.calls) for part in self.parts) & ~lost
+
+
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """Calls with their classes: ``alike`` is ≈ over the state bits, the selectors and their counterparts.
+
+    ``others`` maps each bit of the selectors to its counterpart.
+    """
+
+    of: _Calls
+    alike: Bdd
+    others: Mapping[str, str]
+
+    def leading(self, target: Bdd, m: Manager) -> Bdd:
+        """Return pre_ω(X)."""
+        others = {bit: m.var(other) for bit, other in self.others.items()}
+        losing = m.substitute(self.of.losing(target), others)
+        lost = m.and_exist(frozenset(self.others.values()), losing, self.alike)
+        return m.exist(self.of.selectors, self.of.calls & ~lost)
 
 
 class _Game(Relation):
@@ -180,14 +241,14 @@ class _Game(Relation):
     pre_sure is no preimage of single steps, so only `preimage`, `within` and `reaching` may be used.
     """
 
-    def __init__(self, rest: Relation, families: Sequence[_Family]) -> None:
+    def __init__(self, rest: Relation, families: Sequence[_Family | _Classes]) -> None:
         super().__init__(rest.manager, rest.parts, rest.moving, rest._report, rest.chosen)
         self._families = families
 
     def preimage(self, target: Bdd) -> Bdd:
         """Return pre_sure(X)."""
         return self.manager.disj(
-            [super().preimage(target), *(family.leading(target) for family in self._families)]
+            [super().preimage(target), *(one.leading(target, self.manager) for one in self._families)]
         )
 
     def within(self, states: Bdd) -> Relation:

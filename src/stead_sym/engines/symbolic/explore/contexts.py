@@ -29,11 +29,12 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd
-from stead_sym.engines.symbolic.encode.values import Vector, bits_of
+from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.engines.symbolic.explore.located import Allowance, Locator
 from stead_sym.engines.symbolic.explore.offers import Offers
 from stead_sym.engines.symbolic.explore.views import Shown, Views
 from stead_sym.engines.symbolic.step.formulas import Compiler
+from stead_sym.errors import CanonicalLimit
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -146,6 +147,59 @@ class ContextFinder:
     def picked(self, states: Bdd) -> DecisionContext:
         """Return the context of the agent in one of the states."""
         return self.context(self.manager.pick(states, self.encoding.order))
+
+    def is_among_alike(self, context: DecisionContext) -> bool:
+        """Whether several calls alike may happen in the context. The wrapper does not count it as met, nor
+        the question as asked."""
+        wrapper = self.wrapper.without_memory()
+        try:
+            wrapper.decide([context])
+            return wrapper.is_among_alike
+        except CanonicalLimit:
+            return True
+
+    def classes(self, name: str) -> tuple[Bdd, Mapping[str, str]]:
+        """u ≈ v for calls of a tool, over the state bits, its selectors and other bits, and which of these
+        stands for which bit of a selector. Two calls are ≈ if they have the same values of rigid sorts, and
+        of the others such as stand in the same places of what is shown, beside the same values of rigid
+        sorts: as an automorphism that takes one call to the other would have it."""
+        selectors, others = self.tools[name].selectors, list[Vector]()
+        for selector in selectors:
+            others.append(self.encoding.unused(selector.sort, [*selectors, *others], PARAM))
+        same = (
+            self.encoding.equal(*pair) if self._is_rigid(pair[0]) else self._stand_alike(*pair)
+            for pair in zip(selectors, others, strict=True)
+        )
+        return self.manager.conj(same), dict(zip(bits_of(selectors), bits_of(others), strict=True))
+
+    def _is_rigid(self, vector: Vector) -> bool:
+        return self.deployment.schema.sort(vector.sort).rigid
+
+    def _stand_alike(self, one: Vector, other: Vector) -> Bdd:
+        """The states that show two values in the same places."""
+        m, encoding, same = self.manager, self.encoding, list[Bdd]()
+        for shown in self._views.shown.values():
+            for place in (k for k, sort in enumerate(shown.sorts) if sort == one.sort):
+                beside = list[Vector]()
+                for sort in (*shown.sorts[:place], *shown.sorts[place + 1 :]):
+                    beside.append(encoding.unused(sort, [one, other, *beside], PARAM))
+                rigid = frozenset(bits_of(vector for vector in beside if self._is_rigid(vector)))
+                stands = [
+                    m.exist(
+                        frozenset(bits_of(beside)) - rigid,
+                        m.conj(
+                            [
+                                self._views.is_shown(
+                                    shown, [*beside[:place], vector, *beside[place:]], self._beside
+                                ),
+                                *map(encoding.valid, beside),
+                            ]
+                        ),
+                    )
+                    for vector in (one, other)
+                ]
+                same.append(~m.exist(rigid, ~stands[0].equiv(stands[1])))
+        return m.conj(same)
 
     def showing(self, context: DecisionContext, among: Bdd) -> Bdd:
         """Return the states of ``among`` that show a context up to renaming."""

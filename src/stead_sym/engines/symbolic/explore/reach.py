@@ -33,7 +33,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
-from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
+from stead_sym.engines.symbolic.encode.values import bits_of
 from stead_sym.engines.symbolic.explore.contexts import ContextFinder
 from stead_sym.engines.symbolic.explore.initial import initial_set
 from stead_sym.engines.symbolic.explore.located import Allowance, TooMany
@@ -56,6 +56,9 @@ _LAYERS = 16
 
 _LAYER = 400
 """The maximum number of nodes of a set of equally distant states in this enumeration."""
+
+_CONTEXTS_ASKED = 16
+"""The maximum number of contexts of a compiled policy that are searched for symmetric calls."""
 
 _WIDE = 64
 """The maximum product of the nodes of a tool's selection and of its steps, per pair of levels.
@@ -286,25 +289,35 @@ class ReachableStates:
     def is_among_alike(self, agent: str) -> bool:
         """Return the result of `Engine.is_among_alike`."""
         [finder] = (finder for finder in self.finders if finder.agent.name == agent)
-        if self.has_met_contexts or finder not in self._policies:
+        if self.has_met(finder):
             return finder.wrapper.is_among_alike
-        return any(self._is_twice(name, calls) for name, calls in self.by_agent[agent].items())
+        m = self.manager
+        left = m.disj(
+            self._with_two_alike(finder, name, calls) for name, calls in self.by_agent[agent].items()
+        )
+        for _ in range(_CONTEXTS_ASKED):
+            if left == m.false:
+                return False
+            context = finder.picked(left)
+            if finder.is_among_alike(context):
+                return True
+            left = left & ~finder.showing(context, left)
+        return left != m.false
 
-    def _is_twice(self, name: str, calls: Bdd) -> bool:
-        """Return True if some reached state has two of these calls of a tool.
+    def has_met(self, finder: ContextFinder) -> bool:
+        """Return True if the wrapper of an agent has met every context of R."""
+        return self.has_met_contexts or finder not in self._policies
 
-        The calls are a set over the state bits and its selectors.
+    def _with_two_alike(self, finder: ContextFinder, name: str, calls: Bdd) -> Bdd:
+        """Return the reached states with two calls of a tool that are ≈; no others are symmetric.
+
+        ``calls`` is a set over the state bits and the selectors of the tool.
         """
-        m, selectors = self.manager, self.tools[name].interface.selectors
-        if not selectors:
-            return False
-        others = list[Vector]()
-        for selector in selectors:
-            others.append(self.encoding.unused(selector.sort, [*selectors, *others], PARAM))
-        bits = zip(bits_of(selectors), bits_of(others), strict=True)
-        another = m.substitute(calls, {bit: m.var(other) for bit, other in bits})
-        same = m.conj(self.encoding.equal(*pair) for pair in zip(selectors, others, strict=True))
-        return m.conj([self.reached, calls, another & ~same]) != m.false
+        m, (alike, others) = self.manager, finder.classes(name)
+        another = m.substitute(calls, {bit: m.var(other) for bit, other in others.items()})
+        same = m.conj(m.var(bit).equiv(m.var(other)) for bit, other in others.items())
+        bits = frozenset([*others, *others.values()])
+        return m.exist(bits, m.conj([self.reached, calls, another, alike & ~same]))
 
     def _compiled(self, finder: ContextFinder) -> CompiledPolicy:
         """Return the policy of an agent that follows one."""
