@@ -67,3 +67,13 @@ def test_nobody_listens_and_nothing_is_measured(clock):
     pulse = Pulse(None, {"nodes": measure})
     clock.turn(60)
     pulse("reach")
+
+
+def test_the_verdicts_are_counted_before_findings_are_looked_for():
+    """A long search for findings leaves nobody waiting for whether the specifications hold."""
+    told = []
+    deployment = st.parse_deployment(
+        "deployment d\nrelation P()\ntool a()\n  effect insert P()\ntool b()\nspec s AG ~P()\nspec t AG EF P()\n"
+    )
+    st.verify(deployment, progress=lambda phase, /, **counts: told.append((phase, counts)))
+    assert ("findings", {"hold": 1, "fail": 1}) in told

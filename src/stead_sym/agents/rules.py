@@ -98,12 +98,14 @@ class RuleAgent:
             and holds(rule.when, context.view, sigma, active=active)
         )
 
-    def used(self, contexts: Iterable[DecisionContext]) -> RulesUsed:
-        """Which of the rules match and decide in some of these contexts."""
+    def used(self, contexts: Iterable[DecisionContext], rules: Sequence[Rule] | None = None) -> RulesUsed:
+        """Return which of the ``rules``, by default those of the policy, match and decide in some of these
+        contexts."""
+        rules = self.policy.rules if rules is None else rules
         matching: set[int] = set()
         deciding: set[int] = set()
         for context in contexts:
-            here = [k for k, rule in enumerate(self.policy.rules) if self.matches(rule, context)]
+            here = [k for k, rule in enumerate(rules) if self.matches(rule, context)]
             matching.update(here)
             deciding.update(here[:1])
         return RulesUsed(frozenset(matching), frozenset(deciding))

@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RulesUsed
-from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.parts import FairAction, Rule
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.evidence.tree import Evidence
@@ -148,9 +148,9 @@ class Engine(Protocol):
         of one tool."""
         ...
 
-    def rules_used(self, agent: str) -> RulesUsed:
-        """Which rules of the policy that an agent follows match a call in some state of R, and which of them
-        decide."""
+    def rules_used(self, agent: str, rules: Sequence[Rule] | None = None) -> RulesUsed:
+        """Return which rules of the policy that an agent follows match a call in some state of R, and which
+        of them decide; or which of ``rules`` would in their place, that read no more than those do."""
         ...
 
     @property

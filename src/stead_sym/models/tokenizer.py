@@ -1,4 +1,4 @@
-"""The tokenizer of a Hugging Face model, as `model.Tokenizer`: shared by every backend that runs such a
+"""The tokenizer of a Hugging Face model, as `backend.Tokenizer`: shared by every backend that runs such a
 model.
 
 The decision: the answer is tokenized on its own, as the model itself would write it, not as the remainder

@@ -62,7 +62,7 @@ class ByteModel:
         self._seen = seen
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """See `model.Backend`."""
+        """See `backend.Backend`."""
         for number, request in enumerate(requests):
             time.sleep(self._pause)
             if self._seen is not None:
@@ -70,7 +70,7 @@ class ByteModel:
             yield number, self.logprobs(request)
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """See `agent.Unconstrained`."""
+        """See `backend.Unconstrained`."""
         for number, (prompt, tokens) in enumerate(answers):
             requests = (Request(prompt, tokens[:length], ALL) for length in range(len(tokens)))
             choices = [max(zip(self.logprobs(r), ALL, strict=True))[1] for r in requests]

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import allowed, matched
-from stead_sym.deployment.parts import Gate, Line
+from stead_sym.deployment.parts import AgentRole, Gate, Line, Rule
 from stead_sym.deployment.terminal import over
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.protocol import Engine
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Exists, Expanded, Formula, Iff, Not, Resolved, conjunction
+from stead_sym.logic.syntax import TRUE, Exists, Expanded, Formula, Iff, Not, Resolved, conjunction, conjuncts
 from stead_sym.verification.findings.finding import Finding
 
 
@@ -57,19 +57,59 @@ def gate_findings(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
             matching = conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
             whose = f"`{_shown(line)}` of gate {gate.name}"
             if not _is_reached(deployment, engine, tool, matching):
+                parts = tuple(conjuncts(line.when))
+                variants = [matched(replace(line, when=part), tool) for part in (TRUE, *parts)]
+                called, *true = (
+                    _is_reached(
+                        deployment, engine, tool, conjunction((tool.guard, _read(deployment, tool, one)))
+                    )
+                    for one in variants
+                )
+                why = never_met("no such call is enabled", parts if called else (), true)
                 yield Finding(
                     "rule never matches",
                     line.span,
-                    f"{whose} matches no call that is enabled in a reachable state",
+                    f"{whose} matches no call that is enabled in a reachable state: {why}",
                     "weaken its condition, or remove the line",
                 )
-            elif not _matters(deployment, engine, gates, gate, number):
+            elif not _alone(gate, line) and not _matters(deployment, engine, gates, gate, number):
                 yield Finding(
                     "rule never selects",
                     line.span,
                     f"{whose} never matters: without it the same calls are allowed in every reachable state",
                     "remove it, or one of the lines that say the same",
                 )
+
+
+def never_met(uncalled: str, parts: Sequence[Formula], true: Sequence[bool]) -> str:
+    """Return why a line matches nothing, in words: that there is no call (``uncalled``, without ``parts``),
+    which part of its condition is never true of one, or that all of them never are at the same time."""
+    if not parts:
+        return uncalled
+    false = [f"`{part}`" for part, holds in zip(parts, true, strict=True) if not holds]
+    if not false:
+        return "each part of its condition is true of some, but never all at once"
+    return f"{' and '.join(false)} {'is' if len(false) == 1 else 'are'} true of none"
+
+
+def forbidden(deployment: Deployment, engine: Engine, role: AgentRole, rule: Rule) -> bool:
+    """Whether in some reachable state the gates in force forbid a call that the rule of a policy is about.
+    Of an agent that is shown a view the rule's condition is not asked."""
+    tool = next((one for one in _tools(deployment) if one.name == rule.tool), None)
+    gates = _in_force(deployment)
+    if tool is None or not gates:
+        return False
+    about = matched(Line(True, rule.tool, rule.args, TRUE if role.views else rule.when), tool)
+    stopped = Not(_allowing(deployment, tool, gates))
+    return _is_reached(
+        deployment, engine, tool, conjunction((tool.guard, _read(deployment, tool, about), stopped))
+    )
+
+
+def _alone(gate: Gate, line: Line) -> bool:
+    """Whether the line is the only `permit` of its gate: without it the gate would allow what no line names,
+    tools that are added later among it."""
+    return line.permits and sum(one.permits for one in gate.lines) == 1
 
 
 def _matters(deployment: Deployment, engine: Engine, gates: Sequence[Gate], gate: Gate, number: int) -> bool:

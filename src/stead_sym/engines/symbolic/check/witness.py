@@ -35,7 +35,7 @@ class Place:
 
 
 class Witness:
-    """The `evidence.Model` of a checked deployment (`evidence.build`). States are those that it has handed
+    """The `evidence.build.Model` of a checked deployment. States are those that it has handed
     out."""
 
     def __init__(self, checker: Checker) -> None:
