@@ -97,6 +97,21 @@ TRAPS = (
         "spec s AG forall o. (State(o, open) -> A[Flag() U State(o, open)])",
         "spec s AG forall o. (State(o, open) -> A[State(o, open) U State(o, paid)])",
     ),
+    Trap(  # the atom that a variable ranges over stays, and what else the premise asks does not
+        "vacuous",
+        "spec s AG forall o, q. (State(o, q) & q != lost -> q = open | q = paid)",
+        "spec s AG forall o, q. (State(o, q) -> q = open | q = paid)",
+    ),
+    Trap(
+        "vacuous",
+        "spec s AG forall q. (~State(_, q) | q != lost | q = open)",
+        "spec s AG forall q. (~State(_, q) | q != lost)",
+    ),
+    Trap(  # nothing is awaited: whatever the premise, the next state has none of it
+        "vacuous",
+        "spec s AG ((exists o. State(o, paid)) -> AX ~exists o. State(o, lost))",
+        "spec s AG ((exists o. State(o, paid)) -> AX ~exists o. State(o, paid))",
+    ),
     Trap(
         "never offered",
         "tool refund(o: order) guard State(o, lost) effect delete State(o, lost)",

@@ -15,11 +15,17 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import hypothesis.strategies
 import pytest
+from hypothesis import event, given, settings
 
 import stead_sym as st
+from engine_pairs import examples
 from finding_traps import BASE, TRAPS
+from generated.deployments import deployments
 from stead_sym.deployment.printer import print_deployment
+from stead_sym.logic.syntax import Quantified
+from stead_sym.verification.findings.occurrences import occurrences, replaced, without_part
 
 TESTS = Path(__file__).resolve().parents[1]
 FOLDERS = (TESTS.parent / "src/stead_sym/examples", TESTS / "conformance", TESTS / "conformance2")
@@ -86,10 +92,39 @@ def pasted(text, finding):
         case "no value initially":
             for prefix in quoted:
                 yield f"`{prefix[:2]} …`", exchanged(text, place, "", f"{prefix[:2]} ")
+        case "vacuous" if quoted or "leave it out" in finding.remedy or "write that" in finding.remedy:
+            yield "simpler", simpler(text, finding, about, quoted)
         case "unused define" | "rule never matches" | "rule never selects":
             yield "remove it", without_line(text, place)
         case _:
             pass
+
+
+def simpler(text, finding, about, quoted):
+    """The text with the specification of a vacuous finding as its remedy has it."""
+    deployment = st.parse_deployment(text, "f")
+    spec = next(spec for spec in deployment.specs if spec.name == finding.spec)
+    part = next(
+        o for o in occurrences(spec.formula) if str(o.formula) == about[0] and o.place == finding.place
+    )
+    path, parent, child = part.path[:-1], part.above[-1], part.path[-1]
+    if "write that" in finding.remedy:
+        whole = replaced(spec.formula, part.path, deployment.formula(about[1], scope(part)))
+    elif "leave it out" in finding.remedy:
+        left = without_part(parent, child, by=about[1] == "true")
+        assert left is not None
+        whole = replaced(spec.formula, path, left)
+    else:
+        assert quoted[1] == str(parent)
+        whole = replaced(spec.formula, path, deployment.formula(quoted[0], scope(part)))
+    written = next(spec for spec in deployment.written.specs if spec.name == finding.spec)
+    line = re.search(rf"(?m)^spec {spec.name}\b[^\n]*\n  (?={re.escape(str(written.formula))}$)", text)
+    return text[: line.end()] + str(whole) + text[line.end() + len(str(written.formula)) :]
+
+
+def scope(occurrence):
+    """The sorts of the variables that the formulas around the occurrence bind."""
+    return {f.binder.name: f.binder.sort for f in occurrence.above if isinstance(f, Quantified)}
 
 
 def idle_policy(deployment):
@@ -140,6 +175,13 @@ def outcome(after, finding, agent, known, idle, fails_idle):
     except st.SteadError as error:
         return "error", str(error)
     found, same = told(result), (finding.kind, finding.spec)
+    if finding.kind == "vacuous":
+        if result.verdicts[finding.spec].holds is not True:
+            return "other verdict", result.verdicts[finding.spec]
+        if "unused variable" in {kind for kind, _ in found - known} or finding.spec in {
+            spec for _, spec in found - known
+        }:
+            return "new finding of it", (found - known, after)
     if found[same] >= known[same]:
         return "stays", ""
     if idle and (turned := fails_idle & green(after + idle, "does_nothing")[0]):
@@ -149,7 +191,7 @@ def outcome(after, finding, agent, known, idle, fails_idle):
     return "fine", ""
 
 
-LAW_BROKEN = ("error", "stays", "idle turns green")
+LAW_BROKEN = ("error", "stays", "idle turns green", "other verdict", "new finding of it")
 
 
 @pytest.mark.parametrize(("name", "source"), [pytest.param(*one, id=one[0]) for one in corpus()])
@@ -160,3 +202,90 @@ def test_what_a_remedy_proposes_can_be_pasted(name, source):
         if what in LAW_BROKEN
     ]
     assert not broken
+
+
+@given(deployments())
+@settings(max_examples=examples(40), deadline=None)
+def test_what_a_remedy_proposes_for_a_generated_deployment_can_be_pasted(deployment):
+    tried = list(examined("generated", print_deployment(deployment)))
+    for finding, _, _, what, _ in tried:
+        event(f"{finding.kind}: {what}")
+    broken = [
+        (str(finding), agent, way, what, details)
+        for finding, agent, way, what, details in tried
+        if what in LAW_BROKEN
+    ]
+    assert not broken
+
+
+GUARDED = """
+deployment guarded
+sort n = 0..3
+sort lead
+relation Count(n)
+relation Needs(lead)
+relation Answered(lead)
+relation Done()
+init Count(0)
+bound lead 2
+tool up(a: n, b: n)
+  guard Count(a) & succ(a, b) & a < 2
+  effect
+    delete Count(a)
+    insert Count(b)
+tool down(a: n, b: n)
+  guard Count(a) & succ(b, a)
+  effect
+    delete Count(a)
+    insert Count(b)
+tool answer(l: lead)
+  guard Needs(l)
+  effect
+    delete Needs(l)
+    insert Answered(l)
+event ask()
+  guard atmost 1 l. (Needs(l) | Answered(l))
+  effect
+    fresh l: lead
+    insert Needs(l)
+tool wait()
+spec s {}
+"""
+ABOUT_N = ("Count(a)", "a <= 2", "a < 2", "a = 0", "~Count(a)", "a >= 1", "a != 3")
+ABOUT_LEADS = ("Needs(l)", "Answered(l)", "~Answered(l)", "l = l", "(Needs(l) | Answered(l))")
+PLAIN = ("Done()", "~Done()", "(exists k: lead. Needs(k))", "(forall b: n. (Count(b) -> b < 3))")
+LATER = ("AX ~Done()", "EF Count(2)", "AG (exists b: n. Count(b))", "A[~Done() W Count(1)]", "AF Done()")
+
+
+@hypothesis.strategies.composite
+def guarded(draw):
+    """A specification about every state: quantifiers over a part that conditions guard."""
+    binders, parts = draw(
+        hypothesis.strategies.sampled_from(
+            (
+                ("forall a: n. ", (*ABOUT_N, *PLAIN[:2])),
+                ("forall l: lead. ", (*ABOUT_LEADS, *PLAIN)),
+                ("forall a: n. forall l: lead. ", (*ABOUT_N, *ABOUT_LEADS)),
+                ("~exists a: n. ~", ABOUT_N),
+                ("atmost 1 a: n. ", ABOUT_N),
+                ("", (*PLAIN, *LATER)),
+            )
+        )
+    )
+
+    def term(depth):
+        if depth == 0 or draw(hypothesis.strategies.integers(0, 3)) == 0:
+            return draw(hypothesis.strategies.sampled_from((*parts, *LATER[:1])))
+        word = draw(hypothesis.strategies.sampled_from(("->", "->", "&", "|")))
+        return f"({term(depth - 1)} {word} {term(depth - 1)})"
+
+    return f"AG {binders}({term(2)} -> {term(1)})"
+
+
+@given(guarded())
+@settings(max_examples=examples(150), deadline=None)
+def test_what_is_said_of_a_condition_that_does_not_matter_can_be_followed(formula):
+    deployment = st.parse_deployment(GUARDED.format(formula), "f")
+    for finding, _, _, what, details in examined("guarded", print_deployment(deployment)):
+        event(f"{finding.kind}: {what}")
+        assert what not in LAW_BROKEN, (str(finding), what, details)

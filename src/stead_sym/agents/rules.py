@@ -104,12 +104,16 @@ class RuleAgent:
             and holds(rule.when, context.view, sigma, active=active)
         )
 
-    def used(self, contexts: Iterable[DecisionContext]) -> RulesUsed:
-        """Return the rules that match, and those that decide, in some of these contexts."""
+    def used(self, contexts: Iterable[DecisionContext], rules: Sequence[Rule] | None = None) -> RulesUsed:
+        """Return which of the ``rules`` match, and which decide, in some of these contexts.
+
+        By default they are those of the policy.
+        """
+        rules = self.policy.rules if rules is None else rules
         matching: set[int] = set()
         deciding: set[int] = set()
         for context in contexts:
-            here = [k for k, rule in enumerate(self.policy.rules) if self.matches(rule, context)]
+            here = [k for k, rule in enumerate(rules) if self.matches(rule, context)]
             matching.update(here)
             deciding.update(here[:1])
         return RulesUsed(frozenset(matching), frozenset(deciding))

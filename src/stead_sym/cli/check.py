@@ -26,6 +26,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError
 from stead_sym.report.sarif import sarif_error, sarif_findings
 from stead_sym.report.streams import console_on
+from stead_sym.report.terminal import domain_text
 from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.static import lint
@@ -90,8 +91,9 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
         yield left
         return
     theorem = theorem_restriction(d, asked)
-    yield "domain", f"{_sizes(normal_restriction(d))} (representatives)"
-    yield "", f"{_sizes(theorem)} (by the theorem)"
+    yield "domain", domain_text(normal_restriction(d), "normal")
+    if theorem.sizes:
+        yield "", domain_text(theorem, "theorem")
     for derivation in theorem.derivation.values():
         yield "", str(derivation)
     yield from _initially(d, theorem)
@@ -113,10 +115,6 @@ def _initially(d: Deployment, restriction: Restriction) -> Iterator[tuple[str, s
             yield "", str(no_effect(d, call, Trace(state)))
     if (sort := exceeded(d, state)) is not None:
         yield "", f"{which} exceeds the bound of {sort}"
-
-
-def _sizes(restriction: Restriction) -> str:
-    return ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
 
 
 def _plural(word: str, number: int) -> str:

@@ -53,7 +53,7 @@ class Insert(Located):
 class Delete(Located):
     """`delete P(t) for x, … where f`: remove P(t) for all active x satisfying f (read in D).
 
-    As written, a `_` among t stands for every value; `deployment.desugar` makes a variable of it.
+    As written, a `_` among t stands for every value; `deployment.expansion` makes a variable of it.
     """
 
     atom: Atom

@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RulesUsed
-from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.parts import FairAction, Rule
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.evidence.tree import Evidence
@@ -198,8 +198,11 @@ class Engine(Protocol):
         """
         ...
 
-    def rules_used(self, agent: str) -> RulesUsed:
-        """Return the rules of an agent's policy that match, and those that decide, in some state of R."""
+    def rules_used(self, agent: str, rules: Sequence[Rule] | None = None) -> RulesUsed:
+        """Return the rules of an agent's policy that match, and those that decide, in some state of R.
+
+        With ``rules``: which of these would in their place; they may read no more than those of the policy.
+        """
         ...
 
     @property
@@ -220,9 +223,6 @@ class Engine(Protocol):
 
         A *family* of calls in a state is a set of which a chooser makes at least one. Two labellings bound
         the truth of a formula of the kernel over all choices:
-
-        The deployment has no constraints on actions. Two labellings bound the truth of a formula of the
-        kernel over all choices:
 
             sure ⟦f⟧      only pairs (D, σ) at which f is true for all choices
             possible ⟦f⟧  all pairs (D, σ) at which f is true for some choice

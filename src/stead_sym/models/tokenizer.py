@@ -1,4 +1,4 @@
-"""The tokenizer of a Hugging Face model, as `model.Tokenizer`, for every backend that runs such a model.
+"""The tokenizer of a Hugging Face model, as `backend.Tokenizer`, for every backend that runs such a model.
 
 The decision: the answer is tokenized on its own, as the model itself would write it, not as the rest of some
 longer text; the chat template is asked not to open a passage of thinking.

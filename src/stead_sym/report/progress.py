@@ -30,6 +30,9 @@ _WORDS = {
     "nodes": "nodes of diagrams in memory",
     "sets": "sets of states",
     "subformulas": "parts of specifications",
+    "hold": "verdicts that hold",
+    "fail": "that fail",
+    "open": "unknown",
 }
 """For phases and counts of the engines; others are words as they are."""
 

@@ -182,6 +182,8 @@ def _agent(result: Verification) -> str:
 
 def domain_text(restriction: Restriction, mode: Domain) -> str:
     """The sizes of the domains, and what they rest on."""
+    if not restriction.sizes:
+        return "empty: there are no sorts"
     sizes = ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
     if not restriction.exact:
         return f"{sizes} (forced below the theorem: nothing carries over)"

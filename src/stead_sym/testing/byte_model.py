@@ -63,7 +63,7 @@ class ByteModel:
         self._seen = seen
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:
-        """Yield the answers to the requests; see `model.Backend`."""
+        """Yield the answers to the requests; see `backend.Backend`."""
         for number, request in enumerate(requests):
             time.sleep(self._pause)
             if self._seen is not None:
@@ -71,7 +71,7 @@ class ByteModel:
             yield number, self.logprobs(request)
 
     def unforced(self, answers: Sequence[Written]) -> Iterator[tuple[int, Unforced]]:
-        """Yield the unconstrained choices along the answers; see `agent.Unconstrained`."""
+        """Yield the unconstrained choices along the answers; see `backend.Unconstrained`."""
         for number, (prompt, tokens) in enumerate(answers):
             requests = (Request(prompt, tokens[:length], ALL) for length in range(len(tokens)))
             choices = [max(zip(self.logprobs(r), ALL, strict=True))[1] for r in requests]

@@ -175,7 +175,9 @@ def leeway(
     free = [
         role.name
         for role in deployment.agents
-        if wrappers[role.name] is None and (engine is None or _chooses(deployment, engine, role))
+        if wrappers[role.name] is None
+        and role.tools
+        and (engine is None or _chooses(deployment, engine, role))
     ]
     if free:
         place = "" if free == [""] else f" in the place of {' and '.join(free)}"

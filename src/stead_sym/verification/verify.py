@@ -13,6 +13,7 @@ each verdict is what they leave of that (`Hypotheses.concluded`).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -228,7 +229,9 @@ class _Verifying:
         if engine is None:
             return self._accepting(Examined(tuple(stated)))
         if self.progress is not None:
-            self.progress("findings")
+            answers = Counter(verdict.holds for verdict in verdicts.values())
+            counts = {"hold": answers[True], "fail": answers[False], "open": answers[None]}
+            self.progress("findings", **{word: number for word, number in counts.items() if number})
         decided = [spec for spec in self.specs if verdicts[spec.name].holds is not None]
         examined = reached_findings(self.deployment, engine, decided, self.wrappers)
         unfair = nowhere_fair(self.deployment, engine)

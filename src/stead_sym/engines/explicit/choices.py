@@ -1,7 +1,7 @@
 """Truth for all choices among the calls that agents may make on the explicit graph.
 
-Truth for all choices is defined as a game in `engines.protocol.Engine.whatever_chosen`. The module also builds
-the graphs of single choices.
+Truth for all choices is defined as a game in `engines.protocol.Engine.whatever_chosen`. The module also
+builds the graphs of single choices.
 """
 
 from __future__ import annotations

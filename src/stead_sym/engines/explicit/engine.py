@@ -11,7 +11,7 @@ from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.agents.selection import presented
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.parts import FairAction, Rule
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import calls_of, offer
 from stead_sym.deployment.trace import Step
@@ -117,12 +117,12 @@ class ExplicitEngine:
         wrapper = self._asked[agent]
         return wrapper is not None and wrapper.is_among_alike
 
-    def rules_used(self, agent: str) -> RulesUsed:
-        """Return the rules of an agent's policy that match, and those that decide, in some state of R."""
+    def rules_used(self, agent: str, rules: Sequence[Rule] | None = None) -> RulesUsed:
+        """Return which rules of an agent's policy, or which of ``rules``, match and decide in states of R."""
         wrapper = self._asked[agent]
         assert wrapper is not None, "an agent that may do anything has no rules"
         assert isinstance(wrapper.agent, RuleAgent), "another agent has no rules"
-        return wrapper.agent.used(context for context, _ in wrapper.decisions)
+        return wrapper.agent.used((context for context, _ in wrapper.decisions), rules)
 
     def under(
         self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False

@@ -9,7 +9,7 @@ from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RulesUsed
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import FairAction
+from stead_sym.deployment.parts import FairAction, Rule
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.protocol import Choosers, Hidden, Quotient, Shown, Watch
@@ -177,9 +177,9 @@ class SymbolicEngine:
         return self._model.is_among_alike(agent)
 
     @at_work()
-    def rules_used(self, agent: str) -> RulesUsed:
+    def rules_used(self, agent: str, rules: Sequence[Rule] | None = None) -> RulesUsed:
         """Return the rules of an agent's policy that match, and those that decide, in some D ∈ R."""
-        return self._model.rules_used(agent)
+        return self._model.rules_used(agent, rules)
 
     @at_work()
     def under(

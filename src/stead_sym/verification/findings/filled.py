@@ -1,4 +1,5 @@
-"""Relations that a specification reads and that nothing ever fills: they are empty in every state.
+"""Relations that a specification, or a line of the file, reads and that nothing ever fills: they are empty in
+every state.
 
 Vacuity (`reached`) does not say so of a part of a conjunction, which only makes a specification more careful
 where facts of it can come about. So it is asked of the text, of every formula in the same way.
@@ -10,30 +11,51 @@ from collections.abc import Iterator
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Effect, Ensure, Insert
-from stead_sym.logic.syntax import Empty, Same, conjuncts, relations_in
+from stead_sym.errors import Span
+from stead_sym.logic.substitution import expand
+from stead_sym.logic.syntax import Empty, Expanded, Same, conjuncts, relations_in
 from stead_sym.verification.findings.finding import Finding
 
 
 def never_filled(deployment: Deployment) -> Iterator[Finding]:
-    """The relations that a specification reads, itself or in a define, of which neither a D0 nor an effect
-    has facts."""
+    """The relations that a specification, a gate, a policy, a `fair` or a `terminal` line reads, itself or in
+    a define, of which neither a D0 nor an effect has facts."""
     names = {relation.name for relation in deployment.schema.relations}
     filled = {fact.relation for fact in deployment.init.facts} | deployment.schema.telling
     if deployment.initially is not None:
         filled.update(deployment.initially.relations)
     for tool in deployment.tools_and_events:
         filled.update(*(_filling(effect, names) for effect in tool.effects))
-    for spec in deployment.specs:
-        for relation in relations_in(spec.formula):
+    for reader, formula, place, spec in _readers(deployment):
+        for relation in relations_in(formula):
             if relation not in filled:
                 yield Finding(
                     "never filled",
-                    spec.span,
-                    f"{spec.name} reads {relation}, which is empty in every state: no fact of it is there at"
+                    place,
+                    f"{reader} reads {relation}, which is empty in every state: no fact of it is there at"
                     " the start, and no effect inserts one",
                     "insert it where it comes about, or ask about something that can",
-                    spec.name,
+                    spec,
                 )
+
+
+def _readers(deployment: Deployment) -> Iterator[tuple[str, Expanded, Span | None, str | None]]:
+    """What reads relations, but for guards and effects: in words, its formula, its place, and the name of a
+    specification."""
+    for spec in deployment.specs:
+        yield spec.name, spec.formula, spec.span, spec.name
+    for gate in deployment.written.gates:
+        for line in gate.lines:
+            kind = "permit" if line.permits else "forbid"
+            when = expand(line.when, deployment.names.definitions)
+            yield f"`{kind} {line.tool}(…)` of gate {gate.name}", when, line.span, None
+    for policy in dict.fromkeys(policy for agent in deployment.agents for policy in agent.policies):
+        for rule in policy.rules:
+            yield f"`call {rule.tool}(…)` of policy {policy.name}", rule.when, rule.span, None
+    for constraint in deployment.fair:
+        yield f"`fair {constraint}`", constraint, constraint.span, None
+    for line in deployment.written.terminal:
+        yield "`terminal when …`", expand(line.when, deployment.names.definitions), line.span, None
 
 
 def _filling(effect: Effect, names: set[str]) -> set[str]:

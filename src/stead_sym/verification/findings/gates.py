@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import allowed, matched
-from stead_sym.deployment.parts import Gate, Line
+from stead_sym.deployment.parts import AgentRole, Gate, Line, Rule
 from stead_sym.deployment.terminal import over
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.protocol import Engine
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Exists, Expanded, Formula, Iff, Not, Resolved, conjunction
+from stead_sym.logic.syntax import TRUE, Exists, Expanded, Formula, Iff, Not, Resolved, conjunction, conjuncts
 from stead_sym.verification.findings.finding import Finding
+
+Reached: TypeAlias = Callable[[Formula], bool]
+"""Return True if a sentence is true in some reachable state, or may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +51,35 @@ def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
     return tuple(Share(gate.name, enabled, let_through(gate)) for gate in _in_force(deployment))
 
 
-def gate_findings(deployment: Deployment, is_reached: Callable[[Formula], bool]) -> Iterator[Finding]:
-    """Yield the lines of the gates in force that match no call which would be offered without gates, and
-    those without which the same calls would be allowed. ``is_reached`` is whether a sentence is true in some
-    reachable state, or may be."""
+def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Finding]:
+    """Yield findings on the lines of the gates in force that do nothing.
+
+    These are the lines that match no call which would be offered without gates, and those without which the
+    same calls would be allowed.
+    """
     gates = _in_force(deployment)
     for gate in gates:
         for number, line in enumerate(gate.lines):
             tool = next(one for one in _tools(deployment) if one.name == line.tool)
             matching = conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
             whose = f"`{_shown(line)}` of gate {gate.name}"
-            if not is_reached(over(Exists, tool, matching, deployment.schema)):
+            if not _is_met(deployment, is_reached, tool, matching):
+                parts = tuple(conjuncts(line.when))
+                variants = [matched(replace(line, when=part), tool) for part in (TRUE, *parts)]
+                called, *true = (
+                    _is_met(
+                        deployment, is_reached, tool, conjunction((tool.guard, _read(deployment, tool, one)))
+                    )
+                    for one in variants
+                )
+                why = never_met("no such call is enabled", parts if called else (), true)
                 yield Finding(
                     "rule never matches",
                     line.span,
-                    f"{whose} matches no call that is enabled in a reachable state",
+                    f"{whose} matches no call that is enabled in a reachable state: {why}",
                     "weaken its condition, or remove the line",
                 )
-            elif not _matters(deployment, is_reached, gates, gate, number):
+            elif not _alone(gate, line) and not _matters(deployment, is_reached, gates, gate, number):
                 yield Finding(
                     "rule never selects",
                     line.span,
@@ -73,19 +88,50 @@ def gate_findings(deployment: Deployment, is_reached: Callable[[Formula], bool])
                 )
 
 
+def never_met(uncalled: str, parts: Sequence[Formula], true: Sequence[bool]) -> str:
+    """Return in words why a line matches nothing.
+
+    There is no call (``uncalled``, without ``parts``), some parts of its condition are never true of one, or
+    all of them never are at the same time.
+    """
+    if not parts:
+        return uncalled
+    false = [f"`{part}`" for part, holds in zip(parts, true, strict=True) if not holds]
+    if not false:
+        return "the parts of its condition are never true all at once"
+    return f"{' and '.join(false)} {'is' if len(false) == 1 else 'are'} true of none"
+
+
+def forbidden(deployment: Deployment, engine: Engine, role: AgentRole, rule: Rule) -> bool:
+    """Return True if the gates in force forbid a call that the rule is about in some reachable state.
+
+    If the agent is shown a view, the rule's condition is not evaluated.
+    """
+    tool = next((one for one in _tools(deployment) if one.name == rule.tool), None)
+    gates = _in_force(deployment)
+    if tool is None or not gates:
+        return False
+    about = matched(Line(True, rule.tool, rule.args, TRUE if role.views else rule.when), tool)
+    stopped = Not(_allowing(deployment, tool, gates))
+    met = conjunction((tool.guard, _read(deployment, tool, about), stopped))
+    return _is_met(deployment, lambda sentence: bool(engine.satisfying(sentence, {})), tool, met)
+
+
+def _alone(gate: Gate, line: Line) -> bool:
+    """Whether the line is the only `permit` of its gate: without it the gate would allow what no line names,
+    tools that are added later among it."""
+    return line.permits and sum(one.permits for one in gate.lines) == 1
+
+
 def _matters(
-    deployment: Deployment,
-    is_reached: Callable[[Formula], bool],
-    gates: Sequence[Gate],
-    gate: Gate,
-    number: int,
+    deployment: Deployment, is_reached: Reached, gates: Sequence[Gate], gate: Gate, number: int
 ) -> bool:
     """Whether without the line of this number other calls would be allowed, of those that are enabled in
     some reachable state."""
     less = replace(gate, lines=(*gate.lines[:number], *gate.lines[number + 1 :]))
     others = [less if one is gate else one for one in gates]
     return any(
-        is_reached(over(Exists, tool, Not(Iff(now, then)), deployment.schema))
+        _is_met(deployment, is_reached, tool, Not(Iff(now, then)))
         for tool in _tools(deployment)
         if (now := _allowing(deployment, tool, gates)) != (then := _allowing(deployment, tool, others))
     )
@@ -95,6 +141,11 @@ def _allowing(deployment: Deployment, tool: Tool, gates: Sequence[Gate]) -> Form
     """Of the parameters of a tool: its call is enabled, and these gates allow it."""
     says = (_read(deployment, tool, allowed(gate, tool)) for gate in gates)
     return conjunction((tool.guard, *says))
+
+
+def _is_met(deployment: Deployment, is_reached: Reached, tool: Tool, condition: Formula) -> bool:
+    """Return True if some values of the parameters satisfy the condition in some reachable state."""
+    return is_reached(over(Exists, tool, condition, deployment.schema))
 
 
 def _in_force(deployment: Deployment) -> list[Gate]:

@@ -28,6 +28,7 @@ from stead_sym.logic.syntax import (
     Truth,
     Until,
     children,
+    disjunction,
     map_children,
     signs,
 )
@@ -93,6 +94,26 @@ def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
     return map_children(
         lambda child: replaced(child, path[1:], by) if next(numbers) == path[0] else child, formula
     )
+
+
+def without_part(parent: Formula, child: int, by: bool) -> Formula | None:
+    """A formula without the child of this number, equivalent to the one with the truth value in its place;
+    None where there is none that is simpler."""
+    match parent:
+        case Implies(_, right) if child == 0 and by:
+            return right
+        case Implies(left, _) if child == 1 and not by:
+            return Not(left)
+        case Or(parts) if not by:
+            return disjunction((*parts[:child], *parts[child + 1 :]))
+        case Until(path, _, right, weak=False) if child == 0 and by:
+            return Future(path, right)
+        case Until(_, _, right) if child == 0 and not by:
+            return right
+        case Until(path, left, _, weak=True) if child == 1 and not by:
+            return Globally(path, left)
+        case _:
+            return None
 
 
 def constant(formula: Formula, known: Mapping[Path, bool], path: Path = ()) -> bool | None:

@@ -1,12 +1,12 @@
 """Quantifiers range over active values, and identifiers come back: formulas that read as if neither were so.
 
-One decision: a quantifier over a finite sort is left alone where an inactive value makes no difference. That
-is decided by reading every atom that mentions it as false, and equalities as either.
+One decision: a quantifier is left alone where an inactive value makes no difference. That is decided by
+reading every atom that mentions it as false, and equalities as either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
@@ -16,10 +16,12 @@ from stead_sym.logic.syntax import (
     WILDCARD,
     And,
     Atom,
+    Binder,
     Count,
     Empty,
     Equal,
     Exists,
+    Expanded,
     Forall,
     Formula,
     Future,
@@ -29,10 +31,15 @@ from stead_sym.logic.syntax import (
     Truth,
     Var,
     children,
+    conjunction,
+    conjuncts,
+    disjunction,
     free_variables,
     subformulas,
 )
+from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.occurrences import Occurrence, replaced
 
 # finite sorts
 
@@ -40,35 +47,89 @@ from stead_sym.verification.findings.finding import Finding
 def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
     """Quantifiers of the specifications over a finite sort, of which a declared value may be inactive and
     would make a difference."""
-    always = _always_active(deployment)
+    may_miss = Missing(deployment)
     for spec in deployment.specs:
-        for part in subformulas(spec.formula):
-            if not isinstance(part, Exists | Forall) or part.binder.declared or isinstance(part.body, Truth):
+        for part in may_miss.parts(spec.formula):
+            sort, missing = part.binder.sort, may_miss.values(part.binder)
+            word = "exists" if isinstance(part, Exists) else "forall"
+            wild = part.binder.wild
+            shown = WILDCARD if wild else f"{word} {part.binder.name}"
+            name = fresh_name("y", free_variables(part)) if wild else part.binder.name
+            place = f", with {name} in the place of `_`," if wild else ""
+            keep = f"keep every value of {sort} in some fact"
+            write = f"write `{word} {name} in {sort}.`{place}"
+            if word == "exists":  # `exists x in s` is only easier to satisfy, also for an idle agent
+                remedy = f"{keep}; or {write} if one that no fact holds is to count"
+            else:
+                remedy = f"{write} for all declared values, or {keep}"
+            yield Finding(
+                "inactive values",
+                part.span or spec.span,
+                f"`{shown}` ranges over the values of {sort} that some fact holds"
+                f" at the time, not over all declared ones: {missing[0]} may be left out",
+                remedy,
+                spec.name,
+            )
+
+
+class Missing:
+    """Which values may be inactive in some state, and where that makes a difference to a formula."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._schema = deployment.schema
+        self._always = _always_active(deployment)
+
+    def values(self, binder: Binder) -> list[Value]:
+        """The declared values of a finite sort that may be inactive where the variable is quantified."""
+        declared = () if binder.declared else self._schema.sort(binder.sort).values or ()
+        return [value for value in declared if value not in self._always]
+
+    def parts(self, formula: Expanded) -> list[Exists | Forall]:
+        """The quantifiers over finite sorts in the formula, where an inactive value makes a difference."""
+        return [
+            part
+            for part in subformulas(formula)
+            if isinstance(part, Exists | Forall)
+            and not isinstance(part.body, Truth)
+            and self.values(part.binder)
+            and isinstance(part, Exists) in _truths(core(part.body), part.binder.name)
+        ]
+
+    def ranged(self, occurrence: Occurrence, by: Formula) -> frozenset[str]:
+        """The variables of which the occurrence is the range: where it stands an inactive value makes no
+        difference to the quantifier of the variable, and with ``by`` in its place it may make one.
+
+        Then ``by`` does not take a condition away, but has the quantifier speak of other values. The body of
+        `forall` as a whole is no range: with `false` in its place nothing is asked of inactive values.
+        """
+        inner, found = set[str](), set[str]()
+        for depth in reversed(range(len(occurrence.above))):
+            around, path = occurrence.above[depth], occurrence.path[depth + 1 :]
+            if not isinstance(around, Quantified) or around.binder.name in inner:
                 continue
-            sort = part.binder.sort
-            declared = deployment.schema.sort(sort).values
-            missing = [value for value in declared or () if value not in always]
-            wanted = isinstance(part, Exists)  # the truth value that an inactive value would bring in
-            if missing and wanted in _truths(core(part.body), part.binder.name):
-                word = "exists" if wanted else "forall"
-                wild = part.binder.wild
-                shown = WILDCARD if wild else f"{word} {part.binder.name}"
-                name = fresh_name("y", free_variables(part)) if wild else part.binder.name
-                place = f", with {name} in the place of `_`," if wild else ""
-                keep = f"keep every value of {sort} in some fact"
-                write = f"write `{word} {name} in {sort}.`{place}"
-                if wanted:  # `exists x in s` is only easier to satisfy, also for an agent that does nothing
-                    remedy = f"{keep}; or {write} if one that no fact holds is to count"
-                else:
-                    remedy = f"{write} for all declared values, or {keep}"
-                yield Finding(
-                    "inactive values",
-                    part.span or spec.span,
-                    f"`{shown}` ranges over the values of {sort} that some fact holds"
-                    f" at the time, not over all declared ones: {missing[0]} may be left out",
-                    remedy,
-                    spec.name,
-                )
+            inner.add(name := around.binder.name)
+            if (isinstance(around, Forall) and not path) or not self._may_be_inactive(around.binder):
+                continue
+            without = replaced(around.body, path, by)
+            neutral = {isinstance(around, Forall)}
+            if _truths(core(around.body), name) == neutral != _truths(core(without), name):
+                found.add(name)
+        return frozenset(found)
+
+    def _may_be_inactive(self, binder: Binder) -> bool:
+        return self._schema.sort(binder.sort).values is None or bool(self.values(binder))
+
+
+def ranges_of(premise: Formula, variables: Collection[str]) -> Formula:
+    """What the premise asks of these variables as a range: of each, that some of the conjuncts holds that are
+    false of every inactive value. What follows from the range of another variable is not repeated."""
+    parts = tuple(dict.fromkeys(conjuncts(premise)))
+    guards = {name: [p for p in parts if _truths(core(p), name) == {False}] for name in sorted(variables)}
+    asked: list[list[Formula]] = []
+    for one in sorted(filter(None, guards.values()), key=len):
+        if not any(set(other) <= set(one) for other in asked):
+            asked.append(one)
+    return conjunction(tuple(disjunction(tuple(one)) for one in asked))
 
 
 def _always_active(deployment: Deployment) -> frozenset[str]:

@@ -2,17 +2,22 @@
 
 Vacuity is that of Beer, Ben-David, Eisner and Rodeh (2001) and Kupferman and Vardi (2003): an occurrence of
 a subformula does not matter if the verdict stays when the occurrence is replaced by the truth value that
-makes this verdict harder to come by. One decision: what is reported is the largest such occurrence, once,
-and in the words of the plainer cause (a premise that is never true) where there is one.
+makes this verdict harder to come by. A quantifier here goes over active values. So a part of its body may be
+what its variable ranges over, such as `P(x)` in `forall x. (P(x) -> f)`: without it the formula would speak
+of other values, and not ask for more of these. Such a part stays (`ranges.Missing.ranged`); a premise that
+has more than the range is replaced by its range. One decision: what is reported is the largest such
+occurrence, once, and in the words of the plainer cause (a premise that is never true) where there is one.
 """
 
 from __future__ import annotations
 
+import operator
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.rules import RuleAgent, RulesUsed
+from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import LastStep
 from stead_sym.deployment.parts import AgentRole, Policy, Spec
@@ -23,6 +28,8 @@ from stead_sym.logic.syntax import (
     TRUE,
     WILDCARD,
     And,
+    Atom,
+    Binder,
     Count,
     Exists,
     Forall,
@@ -36,18 +43,28 @@ from stead_sym.logic.syntax import (
     Quantified,
     Temporal,
     Truth,
-    is_temporal,
+    Var,
+    conjuncts,
     relations_in,
 )
 from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
 from stead_sym.verification.findings.forced import forced_choices, tied_choices
-from stead_sym.verification.findings.gates import gate_findings
-from stead_sym.verification.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
-from stead_sym.verification.findings.ranges import changed_by
-from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
-from stead_sym.verification.findings.static import implication_for_some
+from stead_sym.verification.findings.gates import forbidden, gate_findings, never_met
+from stead_sym.verification.findings.occurrences import (
+    Occurrence,
+    Path,
+    constant,
+    met,
+    occurrences,
+    quantifies,
+    replaced,
+    without_part,
+)
+from stead_sym.verification.findings.ranges import Missing, changed_by, ranges_of
+from stead_sym.verification.findings.starvation import asks_for_progress, passed_by_idle_agents, starved
+from stead_sym.verification.findings.static import implication_for_some, unmentioned
 from stead_sym.verification.readings import answer, has_fair_run, left_out
 
 _GONE = (
@@ -59,6 +76,9 @@ _GONE = (
 _MAX_REPLACED = 24
 """The most occurrences of a specification that are replaced. It is a count and not a time, so that the
 findings are the same on any machine. Each replacement takes at most as long as the specification itself."""
+
+_MAX_PROPOSED = 4
+"""The most occurrences of a specification for which an edit is tried, each by examining what it makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +154,7 @@ def reached_findings(
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None and isinstance(wrapper.agent, RuleAgent):
-            findings += _rules(deployment, role, wrapper.agent, engine.rules_used(role.name))
+            findings += _rules(deployment, engine, role, wrapper.agent)
     untried, emptied = 0, set[str]()
     for spec in specs:
         if (holds := answer(engine, spec.formula).holds) is not None:
@@ -161,13 +181,26 @@ class _Vacuity:
         self.spec = spec
         self.formula = spec.formula
         self.holds = holds
+        self.missing = Missing(deployment)
         self.constrained = bool(deployment.fair or deployment.fair_actions)
-        self.taken: list[Path] = []  # occurrences that a finding is about
+        self.taken: list[Occurrence] = []  # what the findings are about, one each
         self.trivial: dict[Path, bool] = {}  # those that have this truth value for want of anything to ask of
         self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
 
     def examine(self) -> Examined:
-        """All of it."""
+        """All of it. For the first `_MAX_PROPOSED` parts that do not matter to a specification that holds, an
+        edit is tried, and proposed if it leads to no other finding."""
+        examined = self.findings()
+        findings = list(examined.findings)
+        vain = [n for n, finding in enumerate(findings) if self.holds and finding.kind == "vacuous"]
+        for number in vain[:_MAX_PROPOSED]:
+            occurrence = self.taken[number]
+            others = Counter(f.kind for n, f in enumerate(findings) if n != number)
+            findings[number] = self._proposing(findings[number], occurrence, others)
+        return replace(examined, findings=tuple(findings))
+
+    def findings(self) -> Examined:
+        """All of it, without edits."""
         findings: list[Finding] = []
         tried = untried = 0
         for cause in (self._without_value, self._without_premise, self._without_effect):
@@ -181,7 +214,7 @@ class _Vacuity:
                         continue
                 if (finding := cause(occurrence)) is not None:
                     findings.append(finding)
-                    self.taken.append(occurrence.path)
+                    self.taken.append(occurrence)
         empty = self.holds and constant(self.formula, self.trivial)
         return Examined(tuple(findings), untried, frozenset([self.spec.name] if empty else ()))
 
@@ -191,7 +224,8 @@ class _Vacuity:
         path = occurrence.path
         if any(path != other and path[: len(other)] == other for other in self.bodies):
             return True
-        return any(path[: len(other)] == other or other[: len(path)] == path for other in self.taken)
+        taken = (one.path for one in self.taken)
+        return any(path[: len(other)] == other or other[: len(path)] == path for other in taken)
 
     def _finding(self, kind: Kind, occurrence: Occurrence, text: str, remedy: str) -> Finding:
         place = occurrence.place or self.spec.span
@@ -280,15 +314,63 @@ class _Vacuity:
         name = f"the premise `{part}`" if premise else f"`{part}`"
         return self._finding(
             "vacuous", occurrence,
-            f"{name} does not matter: with `{by}` in its place the specification still {self._word}",
-            "ask for more, or leave it out",
+            f"{name} does not matter: with `{by}` in its place the specification still {self._word}"
+            f"{self._empty(occurrence.above[-1])}",
+            "ask for more" if self.holds else "look for the reason in the rest of it",
         )  # fmt: skip
+
+    def _empty(self, formula: Formula) -> str:
+        """The relations in the formula of which no reachable state has a fact, as the end of a sentence."""
+        schema, empty = self.deployment.schema, list[str]()
+        for relation in (one for one in relations_in(formula) if one not in schema.telling):
+            binders = [Binder(f"x{k}", sort) for k, sort in enumerate(schema.relation(relation).sorts)]
+            fact: Formula = Atom(relation, tuple(Var(binder.name) for binder in binders))
+            for binder in binders:
+                fact = Exists(binder, fact)
+            if not self.engine.satisfying(fact, {}):
+                empty.append(relation)
+        return f"; no reachable state has a fact of {' or '.join(empty)}" if empty else ""
+
+    def _edit(self, occurrence: Occurrence, by: Formula) -> tuple[str, Formula] | None:
+        """The specification without an occurrence that does not matter, and the words that propose it; None
+        if there is none that is simpler."""
+        path, parent = occurrence.path, occurrence.above[-1]
+        if not isinstance(by, Truth):
+            return "write that", self._with(occurrence, by)
+        simpler = without_part(parent, path[-1], by.value)
+        if simpler is None:
+            return None
+        edited = replaced(self.formula, path[:-1], simpler)
+        if isinstance(parent, Or) or (isinstance(parent, Implies) and path[-1] == 0):
+            return "leave it out", edited
+        return f"write `{simpler}` for `{parent}`", edited
+
+    def _proposing(self, finding: Finding, occurrence: Occurrence, others: Counter[Kind]) -> Finding:
+        """The finding on an occurrence that does not matter, with an edit if one is proposed: if it gives no
+        reason for findings on quantifiers, and leaves no kind of finding that the ``others`` are not of."""
+        by = self._replacement(occurrence)
+        assert by is not None, "it has been replaced"
+        if (edit := self._edit(occurrence, by)) is None:
+            return finding
+        words, edited = edit
+        if any(map(operator.gt, self._troubles(edited), self._troubles(self.formula))):
+            return finding
+        spec = replace(self.spec, formula=edited)
+        after = _Vacuity(self.deployment, self.engine, spec, self.holds).findings()
+        if Counter(one.kind for one in after.findings) - others or after.left:
+            return finding
+        return replace(finding, remedy=f"{finding.remedy}, or {words}")
+
+    def _troubles(self, formula: Formula) -> tuple[int, int]:
+        """How many quantifiers of the formula miss values, and how many have an unused variable."""
+        return len(self.missing.parts(formula)), sum(1 for _ in unmentioned(formula))
 
     def _with(self, occurrence: Occurrence, by: Formula) -> Formula:
         return replaced(self.formula, occurrence.path, by)
 
     def _replacement(self, occurrence: Occurrence) -> Formula | None:
-        """The truth value that makes the verdict harder to come by; None where nothing is tried.
+        """What makes the verdict harder to come by: a truth value, or what a premise asks as the range of its
+        variables; None where nothing is tried.
 
         Nothing is tried for the whole specification, for truth values, and for occurrences of mixed polarity
         (under `<->`, in the body of `exactly`), of which neither value is the harder one. Nor for what only
@@ -296,7 +378,9 @@ class _Vacuity:
 
         - one part of a conjunction where `true` takes its place (a premise with fewer conjuncts suffices);
           where the specification fails, one part of a disjunction with `false` (one of several reasons);
-        - the premise of an implication whose conclusion is temporal: it says when something is awaited.
+        - the premise of an implication that says when something is awaited or possible: with temporal
+          operators in its conclusion that are not all about all runs, or ask for progress;
+        - what a variable ranges over (`ranges`).
 
         And nothing is tried twice: the body of `~`, of a temporal operator with one body and of `exists`
         matters as the whole does, and so does the body of `forall` unless `false` there tells that there
@@ -305,6 +389,7 @@ class _Vacuity:
         if not occurrence.above or not occurrence.polarity or isinstance(occurrence.formula, Truth):
             return None
         by = (occurrence.polarity < 0) == self.holds
+        premise = isinstance(occurrence.above[-1], Implies) and occurrence.path[-1] == 0
         match occurrence.above[-1]:
             case Not() | Next() | Future() | Globally() | Exists():
                 return None
@@ -314,10 +399,13 @@ class _Vacuity:
                 return None
             case Or() if not by and not self.holds:
                 return None
-            case Implies(_, right) if occurrence.path[-1] == 0 and is_temporal(right):
+            case Implies(_, right) if premise and (asks_for_progress(right) or not quantifies(right, "A")):
                 return None
-            case _:
-                return Truth(by)
+        if not (variables := self.missing.ranged(occurrence, Truth(by))):
+            return Truth(by)
+        asked = ranges_of(occurrence.formula, variables) if premise else occurrence.formula
+        whole = set(conjuncts(asked)) == set(conjuncts(occurrence.formula))
+        return None if whole or self.missing.ranged(occurrence, asked) else asked
 
 
 # tools and policies
@@ -404,19 +492,27 @@ def _alternative(
             )
 
 
-def _rules(deployment: Deployment, role: AgentRole, agent: RuleAgent, used: RulesUsed) -> Iterator[Finding]:
+def _rules(deployment: Deployment, engine: Engine, role: AgentRole, agent: RuleAgent) -> Iterator[Finding]:
     """Rules that match nothing in any context, or only where an earlier one has matched."""
-    rules = agent.policy.rules
+    rules, used = agent.policy.rules, engine.rules_used(role.name)
     written = next((p.rules for p in _written_policies(deployment, role) if p.name == agent.name), rules)
     whose = f" of agent {role.name}" if role.name else ""
     for k, rule in enumerate(rules):
         shown = print_rule(written[k] if len(written) == len(rules) else rule)
         line = f"`{shown}` of policy {agent.name}{whose}"
+        if k not in used.matching and forbidden(deployment, engine, role, rule):
+            continue  # that it matches nothing is what the gates are for
         if k not in used.matching:
+            parts = tuple(conjuncts(rule.when))
+            variants = [replace(rule, when=part) for part in (TRUE, *parts)]
+            called, *true = (
+                n in engine.rules_used(role.name, variants).matching for n in range(len(variants))
+            )
+            why = never_met("no such call is offered", parts if called else (), true)
             yield Finding(
                 "rule never matches",
                 rule.span,
-                f"{line} matches no call in any context that the agent is shown",
+                f"{line} matches no call in any context that the agent is shown: {why}",
                 "check what its `when` asks of the view, or remove it",
             )
         elif k not in used.deciding:

@@ -139,17 +139,24 @@ def _unused_definitions(d: Deployment) -> Iterator[Finding]:
 
 
 def _unused_variables(d: Deployment) -> Iterator[Finding]:
-    for part in _subformulas(d):
-        if isinstance(part, Quantified) and not isinstance(part.body, Truth):
+    for formula in _formulas(d.written):
+        for part in unmentioned(formula):
             name = part.binder.name
-            if name not in free_variables(part.body):
-                yield Finding(
-                    "unused variable",
-                    part.binder.span or part.span,
-                    f"the body does not mention {name}, so {name} only matters in that it asks for active "
-                    f"values of {part.binder.sort}",
-                    "use the variable or remove it",
-                )
+            yield Finding(
+                "unused variable",
+                part.binder.span or part.span,
+                f"the body does not mention {name}, so {name} only matters in that it asks for active "
+                f"values of {part.binder.sort}",
+                "use the variable or remove it",
+            )
+
+
+def unmentioned(formula: Formula) -> Iterator[Quantified]:
+    """The quantifiers in the formula of which the body does not mention the variable."""
+    quantified = (part for part in subformulas(formula) if isinstance(part, Quantified))
+    for part in quantified:
+        if not isinstance(part.body, Truth) and part.binder.name not in free_variables(part.body):
+            yield part
 
 
 def _effect_binders(effect: Effect) -> Iterator[Binder]:

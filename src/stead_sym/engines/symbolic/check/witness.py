@@ -35,7 +35,7 @@ class Place:
 
 
 class Witness:
-    """The `evidence.Model` of a checked deployment (`evidence.build`).
+    """The `evidence.build.Model` of a checked deployment.
 
     Its states are those that it has returned.
     """

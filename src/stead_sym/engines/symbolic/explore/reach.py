@@ -7,7 +7,7 @@ any number of steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
@@ -27,6 +27,7 @@ from stead_sym.deployment.faults import (
 )
 from stead_sym.deployment.history import actor_in
 from stead_sym.deployment.leaps import left_open, past_a_bound, questions
+from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
@@ -319,20 +320,22 @@ class ReachableStates:
         bits = frozenset([*others, *others.values()])
         return m.exist(bits, m.conj([self.reached, calls, another, alike & ~same]))
 
-    def _compiled(self, finder: ContextFinder) -> CompiledPolicy:
-        """Return the policy of an agent that follows one."""
-        rules = finder.wrapper.agent
-        assert isinstance(rules, RuleAgent), "`has_formulas`"
-        return CompiledPolicy(self.deployment, finder.agent, rules.policy.rules, self.offers)
+    def _compiled(self, finder: ContextFinder, rules: Sequence[Rule] | None = None) -> CompiledPolicy:
+        """Return the policy of an agent that follows one, or one of ``rules``."""
+        agent = finder.wrapper.agent
+        assert isinstance(agent, RuleAgent), "`has_formulas`"
+        return CompiledPolicy(
+            self.deployment, finder.agent, agent.policy.rules if rules is None else rules, self.offers
+        )
 
-    def rules_used(self, agent: str) -> RulesUsed:
+    def rules_used(self, agent: str, rules: Sequence[Rule] | None = None) -> RulesUsed:
         """Return the result of `Engine.rules_used`."""
         [finder] = (finder for finder in self.finders if finder.agent.name == agent)
         if finder not in self._policies:
             assert isinstance(finder.wrapper.agent, RuleAgent), "another agent has no rules"
-            return finder.wrapper.agent.used(context for context, _ in finder.wrapper.decisions)
+            return finder.wrapper.agent.used((context for context, _ in finder.wrapper.decisions), rules)
         matching, deciding, left = set[int](), set[int](), self.reached
-        for number, states in self._compiled(finder).matched().items():
+        for number, states in self._compiled(finder, rules).matched().items():
             if states & self.reached != self.manager.false:
                 matching.add(number)
             if states & left != self.manager.false:
