@@ -3,7 +3,7 @@
 Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments.
 They are those of the kernel (`logic.kernel`), ¬ EX EU EG. Path quantifiers range over the
 fair runs, those on which each of the ``constraints`` holds infinitely often and the constraints on steps
-(``along``) are met: a run is fair iff its rest
+(those of ``steps``) are met: a run is fair iff its rest
 is, so it is enough that the states in which an EX or EU ends start a fair run.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stead_sym.engines.symbolic.bdd.fixpoint import Along, globally
+from stead_sym.engines.symbolic.bdd.fixpoint import FairSteps, globally
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.check.held_values import Pairs
@@ -28,7 +28,7 @@ class Operators:
     everywhere: Bdd
     fair: Bdd
     constraints: tuple[Bdd, ...] = ()
-    along: tuple[Along, ...] = ()
+    steps: FairSteps | None = None
 
     @property
     def relation(self) -> Relation:
@@ -49,4 +49,4 @@ class Operators:
 
     def exists_globally(self, f: Bdd) -> Bdd:
         """⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), and with constraints the fixpoint of `globally`"""
-        return globally(self.relation, f, self.constraints, self.along)
+        return globally(self.relation, f, self.constraints, self.steps)
