@@ -65,6 +65,28 @@ SHARED = (
     "\nagent bob\n tools work policy lazy call work()"
 )
 NUMBERS = "sort n = 0..2 relation Done(n) event count(k: n) guard ~Done(k) effect insert Done(k) tool wait()"
+RETRY = "relation Done() policy lazy call try() tool try() effect insert Done() effect"
+WAITING = "relation Done() tool try() effect insert Done() effect tool wait()"
+BREAKING = (
+    "relation Done() relation Broken() policy lazy call try()"
+    " tool try() effect when ~Broken() insert Done() effect insert Broken() effect"
+)
+SENDING = (
+    "sort a relation In(a) relation T(a) init In(c) In(d) policy lazy call send(x)"
+    " tool send(x: a) guard In(x) effect insert T(x) effect"
+)
+LOSING = (
+    "sort a bound a 1 relation In(a) relation Done() policy lazy call send(x) call wait()"
+    " event come() guard ~In(_) effect fresh x: a insert In(x)"
+    " tool send(x: a) guard In(x) effect insert Done() effect delete In(x) tool wait() guard ~In(_)"
+)
+BELL = "relation Done() policy lazy call wait() tool wait() event ring() effect insert Done() effect"
+SAME = "relation Done() tool one() effect tool two() effect effect insert Done()"
+TURN_OF_ANN = (
+    "relation Done() tool wait() tool try() effect insert Done() effect"
+    "\nagent ann\n tools wait policy lazy call wait()"
+    "\nagent bob\n tools try policy lazy call try()"
+)
 DEFINED = [  # deployment, lines, specification, and whether it holds where the only policy is `lazy`
     ("relation Done() policy lazy call wait() " + TURNS, "fair tool work", "AF Done()", False),
     ("relation Done() policy lazy call work() call wait() " + TURNS, "fair agent", "AF Done()", True),
@@ -80,6 +102,28 @@ DEFINED = [  # deployment, lines, specification, and whether it holds where the 
     (NIGHT, "fair event come", "AF Done()", False),
     (SHARED, "fair agent ann", "AF Done()", False),
     (SHARED, "fair agent bob", "AF Done()", True),
+    (RETRY, "", "AF Done()", False),
+    (RETRY, "fair outcome try", "AF Done()", True),
+    (RETRY, "fair outcome try", "EG ~Done()", False),
+    (WAITING, "fair outcome try", "AF Done()", False),
+    (WAITING, "fair tool try", "AF Done()", False),
+    (WAITING, "fair tool try fair outcome try", "AF Done()", True),
+    (BREAKING, "fair outcome try", "AF Done()", False),
+    (BREAKING, "fair outcome try", "AF (Done() | Broken())", True),
+    (BREAKING, "", "AF (Done() | Broken())", False),
+    (SENDING, "fair outcome send", "AF (T(c) | T(d))", True),
+    (SENDING, "fair outcome send", "AF T(c)", False),
+    (SENDING, "fair tool send", "AF (T(c) | T(d))", False),
+    (SENDING, "fair tool send fair outcome send", "AF T(c) & AF T(d)", True),
+    (LOSING, "fair event come fair outcome send", "AF Done()", False),
+    (TURN_OF_ANN, "fair agent bob fair outcome try", "AF Done()", True),
+    (TURN_OF_ANN, "fair agent ann fair outcome try", "AF Done()", False),
+    (LOSING, "fair outcome send", "AG forall x: a. (In(x) -> AF (~In(x) | Done()))", True),
+    (BELL, "fair event ring", "AF Done()", False),
+    (BELL, "fair outcome ring", "AF Done()", False),
+    (BELL, "fair event ring fair outcome ring", "AF Done()", True),
+    (SAME, "fair outcome two", "AF Done()", False),
+    (SAME, "fair outcome two fair tool two", "AF Done()", True),
 ]
 
 
@@ -96,6 +140,9 @@ REFUSED = [
     ("fair tool wrok", "unknown tool wrok; did you mean work?"),
     ("fair agent bob", "unknown agent bob"),
     ("fair tool work(x)", "its 0 parameters"),
+    ("fair outcome work", "work has one alternative"),
+    ("fair outcome wrok", "unknown tool or event wrok; did you mean work?"),
+    ("fair strong outcome work", "always strong"),
 ]
 
 
@@ -122,7 +169,8 @@ class Oracle:
         self.restriction = theorem_restriction(deployment, deployment.specs)
         wrappers = wrap_all(deployment, agents)
         self.graph = nx.DiGraph()
-        self.may, self.by = {}, {}
+        self.split = nx.DiGraph()  # D → (D, call) → D': a run here is one of calls
+        self.may = {}
         todo = self.initial = list(initial_states(deployment, self.restriction.values, MAX_STATES))
         todo = [*todo]
         self.graph.add_nodes_from(todo)
@@ -130,17 +178,19 @@ class Oracle:
             state = todo.pop()
             self.may[state] = actors(deployment, wrappers, state)
             for call in self.may[state]:
+                self.split.add_node((state, call))
                 for after in outcomes(deployment, call, state, self.restriction):
                     if within(self.restriction, after):
                         if after not in self.graph:
                             todo.append(after)
                         self.graph.add_edge(state, after)
-                        self.by.setdefault((state, after), set()).add(call)
+                        self.split.add_edge(state, (state, call))
+                        self.split.add_edge((state, call), after)
             if len(self.graph) > MAX_STATES:
                 reject()
         self.pairs = [pair for action in deployment.fair_actions for pair in self._pairs(action)]
         self.pairs += [
-            (set(self.graph), {s for s in self.graph if holds(f, s, {})}, set()) for f in deployment.fair
+            (set(self.split), {s for s in self.graph if holds(f, s, {})}, set()) for f in deployment.fair
         ]
         self.fair = self.eg(set(self.graph))
 
@@ -162,30 +212,46 @@ class Oracle:
             absent = {
                 s for s in self.graph if any(args[k] not in s.active_domain[params[k].sort] for k in open_)
             }
-            yield self._pair(action, {s for s in mine if mine[s]}, absent, mine)
+            if action.kind == "outcome":
+                yield from self._alternatives(mine, absent)
+            else:
+                yield self._pair(action, {s for s in mine if mine[s]}, absent, mine)
 
     def _pair(self, action, enabled, absent, mine):
-        taken = {(s, t) for (s, t), calls in self.by.items() if calls & mine[s]}
-        every = set(self.graph)
-        return (enabled, absent, taken) if action.strong else (every, every - enabled, taken)
+        taken = {((s, call), t) for s in mine for call in mine[s] for t in self.split[s, call]}
+        if action.strong:
+            return enabled, absent, taken
+        return set(self.split), set(self.graph) - enabled, taken
+
+    def _alternatives(self, mine, absent):
+        """Per alternative: a run that makes the call where it is possible takes it, again and again."""
+        made = [(s, call) for s in mine for call in mine[s]]
+        for k in range(len(self.deployment.tool(made[0][1].tool).effects) if made else 0):
+            taken = {
+                ((s, call), t)
+                for s, call in made
+                for t in outcomes(self.deployment, call, s, self.restriction, by=k)
+                if t in self.graph
+            }
+            yield {move for move, _ in taken}, absent, taken
 
     # runs
 
     def eg(self, states):
-        good, todo = set(), [states]
+        good, todo = set(), [states | {(s, call) for s in states for call in self.may[s]}]
         while todo:
-            inside = self.graph.subgraph(todo.pop())
+            inside = self.split.subgraph(todo.pop())
             for component in map(set, nx.strongly_connected_components(inside)):
-                if not self.graph.subgraph(component).edges:
+                if len(component) == 1:
                     continue
                 bad = set()
                 for p, q, t in self.pairs:
-                    if not component & q and not any(e in t for e in self.graph.subgraph(component).edges):
+                    if not component & q and not any(e in t for e in self.split.subgraph(component).edges):
                         bad |= component & p
                 if bad:
                     todo.append(component - bad)
                 else:
-                    good |= component
+                    good |= component & states
         return self.until(states, good)
 
     def until(self, through, goal):
@@ -247,8 +313,10 @@ class Oracle:
 def constraints(draw, deployment):
     kinds = [FairAction("event" if t.event else "tool", t.name) for t in deployment.tools_and_events]
     kinds += [FairAction("agent"), *(FairAction("agent", a.name) for a in deployment.agents if a.name)]
-    some = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4, unique=True))
-    return tuple(replace(one, strong=draw(st.booleans())) for one in some)
+    open_ = [FairAction("outcome", t.name) for t in deployment.tools_and_events if len(t.effects) > 1]
+    outcome = draw(st.lists(st.sampled_from(open_), max_size=2, unique=True)) if open_ else []
+    some = draw(st.lists(st.sampled_from(kinds), min_size=not outcome, max_size=4, unique=True))
+    return (*(replace(one, strong=draw(st.booleans())) for one in some), *outcome)
 
 
 @st.composite
@@ -306,8 +374,11 @@ def records(draw):
         effect = draw(st.lists(st.sampled_from(changes), min_size=1, max_size=2, unique=True))
         effect = leaves if draw(st.integers(0, 4)) == 4 else "\n    ".join(effect)
         text.append(f"{kind} {name}(x: a)\n  guard {guard}\n  effect\n    {effect}")
-        if draw(st.integers(0, 3)) == 3:
-            text.append("  effect")
+        if draw(st.booleans()):
+            leaving = "delete In(x)\n    delete P(x)\n    delete Q(x)"
+            other = draw(st.lists(st.sampled_from((*changes, leaving)), max_size=2, unique=True))
+            when = draw(st.sampled_from(["", "", "when F()", "when P(x)", "when ~Q(x)"]))
+            text.append("\n    ".join([f"  effect {when}", *other]))
     text += ["tool wait()"]
     if draw(st.booleans()):
         some = [draw(st.lists(st.sampled_from(tools), min_size=1, unique=True)) for _ in range(2)]
@@ -364,6 +435,8 @@ def assert_as_defined(deployment, agents):
     try:
         explicit = verify(deployment, agents, engine="explicit", max_states=MAX_STATES, findings=False)
     except (DefinitionError, NoInitialState, Undecided):
+        reject()
+    if explicit.broken is not None:
         reject()
     oracle = Oracle(deployment, agents)
     if not oracle.holds(Globally("E", deployment.formula("true"))):

@@ -45,7 +45,7 @@ PARTS = (
         "guard",
         "holds",
     ),
-    *("in", "insert", "into", "key", "permit", "query"),
+    *("in", "insert", "into", "key", "outcome", "permit", "query"),
     *("references", "rigid", "same", "set", "strong", "table", "total", "when", "where"),
 )
 LOGIC = (

@@ -368,3 +368,93 @@ spec fetched AF ~Mail()
     [finding] = [f for f in result.findings if f.kind == "starvation"]
     assert "the agent could act again and again, and others act instead" in finding.text
     assert "`fair strong agent`" in finding.text
+
+
+JOBS = """
+deployment jobs
+sort job
+relation Open(job)
+relation Spoiled(job)
+bound job 1
+event arrive()
+  guard ~Open(_)
+  effect
+    fresh j: job
+    insert Open(j)
+tool submit(j: job)
+  guard Open(j)
+  {succeeds}
+  {fails}
+policy p
+  call submit(j)
+{more}
+spec finished AG forall j. (Open(j) -> AF ~Open(j))
+"""
+SUCCEEDS = "effect delete Open(j)"
+
+
+def jobs(more="", succeeds=SUCCEEDS, fails="effect"):
+    return JOBS.format(more=more, succeeds=succeeds, fails=fails)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_call_that_fails_for_ever_is_no_fault_of_others(engine):
+    result, _ = kinds(jobs(), engine)
+    assert result["finished"].holds is False
+    [finding] = [f for f in result.findings if f.kind == "starvation"]
+    assert "others" not in str(finding)
+    assert "submit is taken again and again, and a possible outcome of it never comes" in finding.text
+    assert "it holds under `fair outcome submit`" in finding.text
+    mended, found = kinds(jobs("fair outcome submit"), engine)
+    assert mended["finished"].holds is True
+    assert {"starvation", "idle agent"}.isdisjoint(found)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_event_and_an_outcome_are_proposed_together(engine):
+    result, _ = kinds(jobs("event phone()\nspec other AF exists j. Open(j)"), engine)
+    [finding] = [f for f in result.findings if f.kind == "starvation" and f.spec == "finished"]
+    assert "the agent could act at any time from some step on, and others act instead, or on which" in str(
+        finding
+    )
+    assert "`fair agent` and `fair outcome submit`" in finding.text
+    mended, _ = kinds(jobs("event phone()\nfair agent\nfair outcome submit"), engine)
+    assert mended["finished"].holds is True
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_outcome_that_soon_is_possible_no_more_is_not_proposed(engine):
+    spoiling = {"succeeds": "effect when ~Spoiled(j) delete Open(j)", "fails": "effect insert Spoiled(j)"}
+    for more in ("", "fair outcome submit"):
+        result, _ = kinds(jobs(more, **spoiling), engine)
+        assert result["finished"].holds is False
+        assert not [f for f in result.findings if "holds under" in f.text]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_one_alternative_chooses_is_left_open_and_not_laid_on_others(engine):
+    chosen = "effect choose k: way insert Tried(k) delete Open(j) where k = well"
+    text = jobs(succeeds=chosen, fails="").replace(
+        "sort job\n", "sort job\nsort way = { well, ill }\nrelation Tried(way)\n"
+    )
+    result, _ = kinds(text, engine)
+    assert result["finished"].holds is False
+    [finding] = [f for f in result.findings if f.kind == "starvation"]
+    assert "others act instead" not in finding.text
+    assert "does not help even if it acts again and again" in finding.text
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_lines_about_outcomes_do_not_let_an_agent_pass_that_could_wait(engine):
+    waiting = jobs("fair outcome submit").replace(
+        "policy p", "tool wait()\npolicy lazy\n  call wait()\npolicy p"
+    )
+    result, found = kinds(waiting, engine, "lazy")
+    assert result["finished"].holds is False
+    assert "idle agent" not in found
+    ringing = "event ring() guard ~Rung() effect insert Rung() effect"
+    text = jobs(f"relation Rung()\n{ringing}\nfair event ring\nfair outcome ring\nspec rung AF Rung()")
+    result, found = kinds(text.replace("policy p", "tool wait()\npolicy p\n  call wait()"), engine)
+    assert result["rung"].holds is True
+    assert "idle agent" not in found
+    assert "this rests on `fair event` and `fair outcome` lines alone" in " ".join(result["rung"].scope)

@@ -93,7 +93,7 @@ _PHRASES: Mapping[str, str] = {
     "_LBRACE": "`{`",
     "_RBRACE": "`}`",
     "STRONG": "`strong`",
-    "ACTION": "`event` or `tool`",
+    "ACTION": "`event`, `tool` or `outcome`",
     "TURNS": "`agent`",
     "$END": PHRASES["$END"],
 }
@@ -419,7 +419,11 @@ class _Reader:
             return FairAction("agent", name, strong, span=span)
         params = [tuple(map(str, tokens_of(terms))) for terms in trees_of(node)]
         given = params[0] if params else None
-        return FairAction("event" if kind == "event" else "tool", name, strong, given, span=span)
+        match str(kind):
+            case "event" | "tool" | "outcome" as about:
+                return FairAction(about, name, strong, given, span=span)
+            case _:
+                raise AssertionError(f"the grammar has no `fair {kind}`")
 
     def statement(self, node: Node) -> Statement:
         read, span, trees = self.formulas, self.formulas.span(node), trees_of(node)

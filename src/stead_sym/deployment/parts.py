@@ -93,7 +93,8 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True)
 class FairAction(Located):
-    """`fair event NAME`, `fair tool NAME`, `fair agent`, `fair agent NAME`: fairness of actions.
+    """`fair event NAME`, `fair tool NAME`, `fair agent`, `fair agent NAME`, `fair outcome NAME`: fairness of
+    actions.
 
     For an event or a tool ω there is one constraint for each tuple u of arguments: if from some state on the
     call ω(u) may always happen, it happens infinitely often. With ``strong`` it is enough that it may happen
@@ -101,9 +102,13 @@ class FairAction(Located):
     call (``strong``: infinitely often), infinitely often a call that it selects is made. Without a ``name``
     the constraint is about every agent. ``params`` are the names of the arguments if they are written; they
     have no meaning.
+
+    For an outcome there is one constraint for each tuple u and each alternative k of the tool, or event, ω:
+    if ω(u) is made infinitely often where k is possible, and u lives, then k is taken infinitely often. That
+    is strong fairness, and assumes nothing of whether ω(u) is made.
     """
 
-    kind: Literal["event", "tool", "agent"]
+    kind: Literal["event", "tool", "agent", "outcome"]
     name: str | None = None
     strong: bool = False
     params: tuple[str, ...] | None = None

@@ -457,7 +457,9 @@ def _fair_action(
             raise DeclarationError(f"unknown agent {line.name}; {hint}", line.span)
         return line
     tool = None if line.name is None else tools.get(line.name)
-    if tool is None or tool.event != (line.kind == "event"):
+    if line.kind == "outcome":
+        tool = _with_outcomes(line, tools)
+    elif tool is None or tool.event != (line.kind == "event"):
         if tool is not None:
             other = "event" if tool.event else "tool"
             raise DeclarationError(
@@ -481,6 +483,25 @@ def _fair_action(
             line.span,
         )
     return line
+
+
+def _with_outcomes(line: FairAction, tools: Mapping[str, Tool]) -> Tool:
+    """The tool or event that `fair outcome` is about."""
+    tool = tools.get(str(line.name))
+    if tool is None:
+        hint = nearest(str(line.name), list(tools), f"declare it with `tool {line.name}(…)`")
+        raise DeclarationError(f"unknown tool or event {line.name}; {hint}", line.span)
+    if line.strong:
+        raise DeclarationError(
+            f"fairness of outcomes is always strong; write `fair outcome {tool.name}`", line.span
+        )
+    if len(tool.effects) < 2:
+        raise DeclarationError(
+            f"{tool.name} has one alternative, so that none of its outcomes can be kept back; write what may"
+            " happen as several alternatives, each with its own `effect`, or leave the line out",
+            line.span,
+        )
+    return tool
 
 
 def _initially(line: Initially, names: Names) -> Initially:

@@ -162,17 +162,20 @@ def outcomes(
     state: Instance,
     restriction: Restriction,
     actor: str | None = None,
+    *,
+    by: int | None = None,
 ) -> Iterator[Instance]:
     """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
-    `databases` for their databases."""
-    for database in databases(deployment, call, state, restriction):
+    `databases` for their databases, and for ``by``."""
+    for database in databases(deployment, call, state, restriction, by):
         yield recorded(deployment, state, call, actor, database)
 
 
 def databases(
-    deployment: Deployment, call: Call, state: Instance, restriction: Restriction
+    deployment: Deployment, call: Call, state: Instance, restriction: Restriction, by: int | None = None
 ) -> Iterator[Instance]:
-    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated.
+    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated;
+    with ``by`` only those by this alternative, from 0.
 
     Values beyond U_f, for U_S infinite:
 
@@ -187,7 +190,7 @@ def databases(
     most 2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
     """
     sigma = given(deployment, call)
-    for effect in _enabled(deployment, call, state, sigma):
+    for effect in _enabled(deployment, call, state, sigma, by):
         if effect.is_ensure:
             domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
             yield from ensured(postcondition(effect), state, domain, sigma)
@@ -197,9 +200,15 @@ def databases(
 
 
 def leads_to(
-    deployment: Deployment, call: Call, state: Instance, after: Instance, restriction: Restriction
+    deployment: Deployment,
+    call: Call,
+    state: Instance,
+    after: Instance,
+    restriction: Restriction,
+    *,
+    by: int | None = None,
 ) -> bool:
-    """Whether D' ∈ τ(D, a), for D over U_f.
+    """Whether D' ∈ τ(D, a), for D over U_f; with ``by`` whether this alternative leads there.
 
     The same as D' being among the `outcomes`, but the formula of an `ensure`, which may have as many
     outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
@@ -211,7 +220,7 @@ def leads_to(
             return False
     now, then = state.database.facts, after.database.facts
     sigma, come, gone = given(deployment, call), then - now, now - then
-    for effect in _enabled(deployment, call, state, sigma):
+    for effect in _enabled(deployment, call, state, sigma, by):
         if effect.is_ensure:
             if allows(postcondition(effect), state, after.database, restriction.values, sigma):
                 return True
@@ -254,11 +263,13 @@ def given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
 
 
 def _enabled(
-    deployment: Deployment, call: Call, state: Instance, sigma: Mapping[str, Value]
+    deployment: Deployment, call: Call, state: Instance, sigma: Mapping[str, Value], by: int | None
 ) -> Iterator[Effect]:
-    """The alternatives of a call whose `when` holds; none where the guard does not."""
+    """The alternatives of a call whose `when` holds, or the one that is asked for; none where the guard does
+    not."""
     tool = deployment.tool(call.tool)
-    return (effect for effect in tool.effects if takes(tool, effect, state, sigma))
+    among = tool.effects if by is None else tool.effects[by : by + 1]
+    return (effect for effect in among if takes(tool, effect, state, sigma))
 
 
 def takes(tool: Tool, effect: Effect, state: Instance, sigma: Mapping[str, Value]) -> bool:

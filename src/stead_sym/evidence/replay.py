@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import assert_never
 
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.selection import presented
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
-from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer
-from stead_sym.deployment.tool import Call, Tool
+from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
+from stead_sym.evidence.fair_loop import FairLoop
 from stead_sym.evidence.outlining import outline
 from stead_sym.evidence.recorded import NotRecorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
@@ -320,58 +319,16 @@ class _Replay:
                     self.unfair.append(states[run.loop])
                     break
                 raise _refuted(node, f"has a loop that never meets {constraint}")
-        for action in self._fair_actions:
-            try:
-                broken = self._unfair(action, states[run.loop :])
-            except NotRecorded as missing:
-                broken = str(missing)
-            if broken:
-                raise _refuted(node, f"has a loop that is not fair as `fair {action}` says: {broken}")
-
-    def _unfair(self, action: FairAction, loop: Sequence[Instance]) -> str:
-        """What a loop through these states, the first of which is the last, does not do as the constraint
-        asks; empty where it is fair. Per call, or per agent: it is possible in each of the states (strong: in
-        some, and all its values live in each), and no step of the loop is one by it. A step is one by every
-        call that leads from the one state to the other, whichever it is said to be by."""
-        deployment = self._deployment
-        if action.kind == "agent":
-            for role in deployment.agents:
-                if action.name in (None, role.name):
-                    calls = [self._possible(state, role.name) for state in loop]
-                    turns = list(map(bool, calls))
-                    if (any if action.strong else all)(turns) and not self._takes(calls, loop):
-                        return f"{role.name or 'the agent'} never makes a call"
-            return ""
-        tool = deployment.tool(str(action.name))
-        agents = [None] if tool.event else [a.name for a in deployment.agents if tool.name in a.tools]
-        possible = [frozenset[Call]().union(*(self._possible(s, agent) for agent in agents)) for s in loop]
-        own = [frozenset(call for call in calls if call.tool == tool.name) for calls in possible]
-        for call in sorted(frozenset[Call]().union(*own)):
-            here = [calls & {call} for calls in own]
-            waits = (
-                any(here) and all(self._lives(tool, call, s) for s in loop) if action.strong else all(here)
-            )
-            if waits and not self._takes(here, loop):
-                often = "again and again" if action.strong else "for ever"
-                return f"{call} could happen {often}, and never does"
-        return ""
-
-    def _takes(self, calls: Sequence[frozenset[Call]], loop: Sequence[Instance]) -> bool:
-        """Whether some step of the loop is one by a call that is possible in the state before it."""
-        deployment = self._deployment
-        return any(
-            leads_to(deployment, call, state, after, around(deployment, self._restriction, state, after))
-            for here, (state, after) in zip(calls, pairwise(loop), strict=False)
-            for call in here
-        )
-
-    def _lives(self, tool: Tool, call: Call, state: Instance) -> bool:
-        """Whether each argument of an unbounded sort is active."""
-        return all(
-            self._deployment.schema.sort(param.sort).values is not None
-            or value in state.active_domain[param.sort]
-            for param, value in zip(tool.params, call.args, strict=True)
-        )
+        if not self._fair_actions:
+            return
+        loop = states[run.loop :]
+        fair = FairLoop(self._deployment, self._restriction, self._fair_actions, loop, self._possible)
+        try:
+            fault = fair.fault
+        except NotRecorded as missing:
+            fault = f"of which it is not recorded whether it is fair: {missing}"
+        if fault:
+            raise _refuted(node, f"has a loop {fault}")
 
     def _wanted(self, node: Node, run: Run) -> tuple[frozenset[_Aim], frozenset[_Aim]]:
         """What the operator asks of the states before the end of the run, and of the one at the end; of all,

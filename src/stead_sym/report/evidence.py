@@ -159,10 +159,10 @@ def constraints_met(run: Numbered, fair: Sequence[Fairness]) -> Iterable[tuple[F
 
 
 def _is_by(action: FairAction, step: Step) -> bool:
-    """Whether a step is one that the constraint asks for."""
+    """Whether a step is one that the constraint asks for; of outcomes no single step is."""
     if action.kind == "agent":
         return step.actor is not None and action.name in (None, step.actor)
-    return step.call.tool == action.name
+    return action.kind != "outcome" and step.call.tool == action.name
 
 
 def _unmet(run: Numbered, fair: Sequence[Fairness], *, completed: bool) -> Iterable[str]:
@@ -174,7 +174,9 @@ def _unmet(run: Numbered, fair: Sequence[Fairness], *, completed: bool) -> Itera
     for constraint in fair:
         if constraint in met:
             continue
-        if isinstance(constraint, FairAction):
+        if isinstance(constraint, FairAction) and constraint.kind == "outcome":
+            yield f"{constraint} is kept: every possible outcome comes, or another call leads there"
+        elif isinstance(constraint, FairAction):
             when = "at some point of" if constraint.strong else "all along"
             yield f"{constraint} is kept: none is possible {when} the loop, or it leads to the same states"
         elif completed:

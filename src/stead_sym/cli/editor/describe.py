@@ -21,7 +21,7 @@ KEYWORDS = (
     "deployment", "sort", "rigid", "relation", "key", "references", "total", "init", "from", "env",
     "table", "query", "into", "text", "initially", "any", "bound", "define",
     "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
-    "terminal", "gate", "permit", "forbid", "spec", "invariant",
+    "outcome",     "terminal", "gate", "permit", "forbid", "spec", "invariant",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
     "ensure", "expect", "fails", "holds", "in",
     "did", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),

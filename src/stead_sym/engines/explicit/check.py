@@ -24,7 +24,7 @@ from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
-from stead_sym.engines.explicit.actions import ActionConstraint, constraints, fair_sets
+from stead_sym.engines.explicit.actions import ActionConstraint, Edge, FairSet, constraints, fair_sets
 from stead_sym.engines.explicit.explore import Graph
 from stead_sym.engines.explicit.integers import Integers
 from stead_sym.logic.evaluate import ORDERINGS, compares, declared, fact_of, value_of
@@ -109,7 +109,7 @@ class Labelling:
         actions = graph.deployment.fair_actions if actions is None else actions
         self._given = fair, actions
         self._constraints = tuple(self._sat(f, {}) for f in fair)
-        self._actions = constraints(graph, actions)
+        self._actions = constraints(graph, restriction, actions)
         self._is_constrained = bool(fair or actions)
         self._fair = self._eg(self._all)
         self.completed = completed
@@ -308,7 +308,7 @@ class Labelling:
         constraints on actions EG X is E[X U C], for C the union of the `fair_sets` within X.
         """
         if self._actions:
-            return self._reach(states, _union(self._bits(found) for found in self._fair_sets(states)))
+            return self._reach(states, _union(self._bits(found.states) for found in self._fair_sets(states)))
         stay = states
         while True:
             again = stay & self._pre(stay)
@@ -318,7 +318,7 @@ class Labelling:
                 return stay
             stay = again
 
-    def _fair_sets(self, states: int) -> Iterator[frozenset[int]]:
+    def _fair_sets(self, states: int) -> Iterator[FairSet]:
         visited = [frozenset(_indices(constraint)) for constraint in self._constraints]
         return fair_sets(self.graph, frozenset(_indices(states)), visited, self._actions)
 
@@ -388,16 +388,14 @@ class Labelling:
         return self._in_rounds(here, stay) if self._constraints else self._shortest_lasso(here, stay)
 
     def _through_fair_set(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
-        """Return a run to the nearest of the `fair_sets`, and one round through it.
-
-        The round visits a state of each constraint on states. For each constraint on actions that it has not
-        met yet, it visits a state that does not enable the action, or in which a value is absent, or takes an
-        edge by the action. Then it returns to its start.
-        """
-        sets = {i: found for found in self._fair_sets(stay) for i in found}
+        """A run to the nearest of the `fair_sets`, and one round through it: to a state of each constraint on
+        states, and for each constraint on actions that the round has not met yet to a state that does not
+        enable the action, or where a value is absent, or along an edge by it; then back. An alternative is
+        taken wherever its call may be made in the set, whether the round makes it or not."""
+        sets = {i: found for found in self._fair_sets(stay) for i in found.states}
         stem = () if here in sets else self._path(here, stay, self._bits(sets))
         here = self.graph.index[stem[-1].state] if stem else here
-        inside = sets[here]
+        inside, used = sets[here].states, sets[here].has
         within, round_, loop = self._bits(inside), [here], list[Step]()
 
         def follow(steps: Iterable[Step]) -> None:
@@ -407,24 +405,24 @@ class Labelling:
 
         def visit(goal: Iterable[int]) -> None:
             if (wanted := inside.intersection(goal)).isdisjoint(round_):
-                follow(self._path(round_[-1], within, self._bits(wanted)))
+                follow(self._path(round_[-1], within, self._bits(wanted), used=used))
 
         for constraint in self._constraints:
             visit(_indices(constraint))
         for one in self._actions:
-            edges = {(s, t): call for s, t, call in sorted(one.edges) if s in inside and t in inside}
+            edges = {(s, t): call for s, t, call in sorted(filter(used, one.edges))}
             if one.is_met(inside, False):
-                if not one.action.strong:
+                if not one.action.strong and one.call is None:
                     visit(inside - one.enabled)
                 elif not one.enabled.isdisjoint(inside):
                     visit(one.absent)
-            elif edges.keys().isdisjoint(pairwise(round_)):
+            elif edges and edges.keys().isdisjoint(pairwise(round_)):
                 if round_[-1] not in (sources := {s for s, _ in edges}):
-                    follow(self._path(round_[-1], within, self._bits(sources)))
+                    follow(self._path(round_[-1], within, self._bits(sources), used=used))
                 source, target = next(edge for edge in edges if edge[0] == round_[-1])
                 follow([self._step_of(one, source, edges[source, target], target)])
         if len(round_) == 1 or round_[-1] != here:
-            follow(self._path(round_[-1], within, 1 << here))
+            follow(self._path(round_[-1], within, 1 << here, used=used))
         return (*stem, *loop), len(stem)
 
     def _step_of(self, one: ActionConstraint, source: int, call: Call, target: int) -> Step:
@@ -470,23 +468,38 @@ class Labelling:
         assert found is not None, "a run that stays in a finite set returns to one of its states"
         return found
 
-    def _path(self, start: int, through: int, goal: int, preferred: int = 0) -> tuple[Step, ...]:
-        """Return a shortest run of one step or more, through states of ``through``, to a state of ``goal``.
+    def _path(
+        self,
+        start: int,
+        through: int,
+        goal: int,
+        preferred: int = 0,
+        used: Callable[[Edge], bool] | None = None,
+    ) -> tuple[Step, ...]:
+        """A shortest run of one step or more, through states of ``through``, to a state of ``goal``, along
+        edges that are ``used``.
 
         If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
         """
         for call, target in self.graph.edges[start]:
             if (goal & preferred) >> target & 1:
                 return (self.graph.step(start, call, target),)
-        run = self._search(start, through, goal)
+        run = self._search(start, through, goal, used=used)
         if run is None:
             raise ValueError("no such run: the caller relies on a formula that does not hold")
         return run
 
     def _search(
-        self, start: int, through: int, goal: int, *, longest: int | None = None
+        self,
+        start: int,
+        through: int,
+        goal: int,
+        *,
+        longest: int | None = None,
+        used: Callable[[Edge], bool] | None = None,
     ) -> tuple[Step, ...] | None:
-        """Return a shortest run of 1 to ``longest`` steps through ``through`` to ``goal``, or None."""
+        """A shortest run of one step or more, at most ``longest``, through states of ``through``, to a state
+        of ``goal``, along edges that are ``used``; None where there is none."""
         edges, step = self.graph.edges, self.graph.step
         before: dict[int, tuple[int, Call]] = {}
         queue = deque([(start, 1)])
@@ -495,7 +508,7 @@ class Labelling:
             if longest is not None and length > longest:
                 return None
             for call, target in edges[source]:
-                if target in before:
+                if target in before or (used is not None and not used((source, target, call))):
                     continue
                 before[target] = source, call
                 if goal >> target & 1:

@@ -1,16 +1,16 @@
 """Findings about fairness: what starves, the fairness of actions under which it does not, and specifications
 that hold under `fair` lines for an agent that does nothing as well.
 
-One decision: what is proposed is tried, and is fairness of events and of agents' turns alone, which every
-system can keep to and which says nothing of what an agent chooses. It is proposed only where it does not make
-a specification true for an agent that does nothing (`Engine.under`, ``idle``).
+One decision: what is proposed is tried, and is fairness of events, of agents' turns and of outcomes alone,
+which every system can keep to and which says nothing of what an agent chooses. It is proposed only where it
+does not make a specification true for an agent that does nothing (`Engine.under`, ``idle``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import TypeAlias
 
 from stead_sym.agents.roles import Wrappers
@@ -32,9 +32,11 @@ def starved(
     deployment: Deployment, engine: Engine, specs: Sequence[Spec], wrappers: Wrappers
 ) -> Iterator[Finding]:
     """The specifications that fail only by runs on which others act for ever while an event, or an agent,
-    could: each with a smallest set of constraints on actions under which it holds, or with the reason why
-    there is none to propose."""
-    if not deployment.events and len(deployment.agents) == 1:
+    could, or on which an outcome that is possible never comes: each with a smallest set of constraints on
+    actions under which it holds, or with the reason why there is none to propose. Outcomes are constrained
+    only if events and turns are not enough."""
+    outcomes = _outcomes(deployment)
+    if not deployment.events and len(deployment.agents) == 1 and not outcomes:
         return
     failing = [spec for spec in specs if asks_for_progress(spec.formula) and not engine.holds(spec.formula)]
     candidates = _candidates(deployment)
@@ -42,51 +44,82 @@ def starved(
     for spec in failing:
         passes_idle: tuple[FairAction, ...] = ()
         proposed = False
-        for actions in _that_help(deployment, engine, spec, candidates):
+        for actions in chain(
+            _that_help(deployment, engine, spec, candidates, ()),
+            _that_help(deployment, engine, spec, candidates, outcomes) if outcomes else (),
+        ):
             more = (*written[1], *actions)
-            if _turned_green_idle(engine, spec.formula, written, (written[0], more)):
+            if _turned_green_idle(deployment, engine, spec.formula, written, (written[0], more)):
                 passes_idle = passes_idle or actions
                 continue
             proposed = True
             add = "add these lines" if len(actions) > 1 else "add that line"
+            wait = ", or let the others wait in their guards" if _acting(actions) else ""
             yield _starvation(
                 spec,
-                _who(actions),
-                f"; it holds under {_lines(actions)}",
-                f"{add} if your system cannot go on like that, or let the others wait in their guards",
-                _when(actions),
+                _left_out(actions),
+                f"it holds under {_lines(actions)}",
+                f"{add} if your system cannot go on like that{wait}",
             )
             break
         if passes_idle and not proposed:
             yield _starvation(
                 spec,
-                _who(passes_idle),
-                f"; it would hold under {_lines(passes_idle)}, for an agent that does nothing as well",
+                _left_out(passes_idle),
+                f"it would hold under {_lines(passes_idle)}, for an agent that does nothing as well",
                 "say what the agent has to do, or let the others wait in their guards",
-                _when(passes_idle),
             )
         elif not proposed and (names := _waiting(deployment, engine, spec, wrappers)):
-            yield _starvation(
-                spec,
-                " and ".join(names),
-                "; no fairness of events and of turns changes that",
-                "let the others wait in their guards, or the agent select it",
-            )
+            who = " and ".join(names)
+            if _act_at_last(deployment, engine, spec, names):
+                yield _starvation(
+                    spec,
+                    f"{who} could act {_FOR_EVER}, and others act instead",
+                    "no fairness of events, of turns and of outcomes changes that",
+                    "let the others wait in their guards, or the agent select it",
+                )
+            else:
+                yield _starvation(
+                    spec,
+                    f"{who} could act {_FOR_EVER}, and does not help even if it acts again and again",
+                    "no fairness of events, of turns and of outcomes changes that",
+                    "write what may come of it as several alternatives, each with its own `effect`, so that"
+                    " `fair outcome` can speak of them, or let it end",
+                )
 
 
 _FOR_EVER = "at any time from some step on"
 
 
-def _when(actions: Sequence[FairAction]) -> str:
-    """When the waiting events or agents could act, on the runs that fairness of these actions leaves out."""
-    return "again and again" if any(one.strong for one in actions) else _FOR_EVER
+def _left_out(actions: Sequence[FairAction]) -> str:
+    """What happens on the runs that fairness of these actions leaves out."""
+    parts = list[str]()
+    if acting := _acting(actions):
+        when = "again and again" if any(one.strong for one in acting) else _FOR_EVER
+        parts.append(f"{_who(acting)} could act {when}, and others act instead")
+    if outcomes := [one for one in actions if one.kind == "outcome"]:
+        parts.append(f"{_who(outcomes)} is taken again and again, and a possible outcome of it never comes")
+    return ", or on which ".join(parts)
 
 
-def _starvation(spec: Spec, who: str, more: str, remedy: str, when: str = _FOR_EVER) -> Finding:
+def _acting(actions: Sequence[FairAction]) -> Sequence[FairAction]:
+    """Those of the constraints that are about events and turns."""
+    return [one for one in actions if one.kind != "outcome"]
+
+
+def _act_at_last(deployment: Deployment, engine: Engine, spec: Spec, names: Sequence[str]) -> bool:
+    """Whether the specification holds if these tools or events, where they could act, do."""
+    events = {event.name for event in deployment.events}
+    acting = (FairAction("event" if name in events else "tool", name, strong=True) for name in names)
+    fairly = engine.under(deployment.fair, (*deployment.fair_actions, *acting))
+    return fairly.is_fair_everywhere and fairly.holds(spec.formula)
+
+
+def _starvation(spec: Spec, left_out: str, more: str, remedy: str) -> Finding:
     return Finding(
         "starvation",
         spec.span,
-        f"{spec.name} fails, but only by runs on which {who} could act {when}, and others act instead{more}",
+        f"{spec.name} fails, but only by runs on which {left_out}; {more}",
         remedy,
         spec.name,
     )
@@ -104,7 +137,7 @@ def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequenc
             engine.holds(spec.formula)
             and not engine.under((), ()).holds(spec.formula)
             and not engine.under((), _of_events(deployment)).holds(spec.formula)
-            and _turned_green_idle(engine, spec.formula, ((), ()), lines)
+            and _turned_green_idle(deployment, engine, spec.formula, ((), ()), lines)
         ):
             yield Finding(
                 "idle agent",
@@ -117,7 +150,7 @@ def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequenc
 
 
 def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
-    """The sentence beside a verdict `holds` that the `fair event` lines bring about, and for an agent that
+    """The sentence beside a verdict `holds` that the lines about events bring about, and for an agent that
     does nothing too; empty beside any other. It is no finding: the lines say what others do, nothing is
     assumed of the agent, and nothing is asked of it."""
     lines = ((), _of_events(deployment))
@@ -126,27 +159,50 @@ def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
         and engine.hidden is None
         and engine.under(*lines).holds(formula)
         and not engine.under((), ()).holds(formula)
-        and _turned_green_idle(engine, formula, ((), ()), lines)
+        and _turned_green_idle(deployment, engine, formula, ((), ()), lines)
     ):
-        return "this rests on `fair event` lines alone: it holds for an agent that does nothing, too"
+        kinds = " and ".join(f"`fair {kind}`" for kind in sorted({action.kind for action in lines[1]}))
+        return f"this rests on {kinds} lines alone: it holds for an agent that does nothing, too"
     return ""
 
 
 def _of_events(deployment: Deployment) -> tuple[FairAction, ...]:
-    return tuple(action for action in deployment.fair_actions if action.kind == "event")
+    """The constraints that say what others do: on events, and on outcomes of events."""
+    events = {event.name for event in deployment.events}
+    return tuple(one for one in deployment.fair_actions if one.kind != "agent" and one.name in events)
 
 
 _Lines: TypeAlias = tuple[Sequence[Formula], Sequence[FairAction]]
 """Fairness constraints: sentences, and those on actions."""
 
 
-def _turned_green_idle(engine: Engine, formula: Expanded, before: _Lines, after: _Lines) -> bool:
+def _turned_green_idle(
+    deployment: Deployment, engine: Engine, formula: Expanded, before: _Lines, after: _Lines
+) -> bool:
     """Whether the sentence holds where the agents do nothing under the constraints ``after`` and does not
-    under ``before``. Where no run is fair then, nothing holds."""
-    if answer(engine.under(*before, idle=True), formula).holds:
+    under ``before``. Where no run is fair then, nothing holds.
+
+    Lines about outcomes of tools are left out: a call that an idle agent makes by itself changes nothing,
+    whichever outcome it has; and one that it makes since nothing else can happen is not doing nothing.
+    """
+    if answer(engine.under(*_of_idle(deployment, before), idle=True), formula).holds:
         return False
-    fairly = engine.under(*after, idle=True)
+    fairly = engine.under(*_of_idle(deployment, after), idle=True)
     return has_fair_run(fairly) and bool(answer(fairly, formula).holds)
+
+
+def _of_idle(deployment: Deployment, lines: _Lines) -> _Lines:
+    """The constraints but for those on outcomes of tools."""
+    tools = {tool.name for tool in deployment.tools}
+    fair, actions = lines
+    return fair, [one for one in actions if one.kind != "outcome" or one.name not in tools]
+
+
+def _outcomes(deployment: Deployment) -> tuple[FairAction, ...]:
+    """Each outcome of what may end in several ways."""
+    several = (tool.name for tool in deployment.tools_and_events if len(tool.effects) > 1)
+    constrained = {one.name for one in deployment.fair_actions if one.kind == "outcome"}
+    return tuple(FairAction("outcome", name) for name in several if name not in constrained)
 
 
 def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
@@ -160,21 +216,28 @@ def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
 
 
 def _that_help(
-    deployment: Deployment, engine: Engine, spec: Spec, candidates: Sequence[FairAction]
+    deployment: Deployment,
+    engine: Engine,
+    spec: Spec,
+    candidates: Sequence[FairAction],
+    outcomes: Sequence[FairAction],
 ) -> Iterator[tuple[FairAction, ...]]:
     """Sets of constraints under which the specification holds, weak ones where these are enough, and none
-    with a smaller one in it: the small sets first, up to `_MAX_SETS`."""
+    with a smaller one in it: the small sets first, up to `_MAX_SETS`. With ``outcomes`` each has one of
+    these."""
 
     def helps(actions: Sequence[FairAction]) -> bool:
         fairly = engine.under(deployment.fair, (*deployment.fair_actions, *actions))
         return fairly.is_fair_everywhere and fairly.holds(spec.formula)
 
     strong = tuple(replace(one, strong=True) for one in candidates)
-    kind = next((kind for kind in (tuple(candidates), strong) if helps(kind)), None)
+    kinds = ((*kind, *outcomes) for kind in (tuple(candidates), strong))
+    kind = next((kind for kind in kinds if helps(kind)), None)
     if kind is None:
         return
     helpful: list[frozenset[FairAction]] = []
     sets = (s for size in range(1, len(kind) + 1) for s in combinations(kind, size))
+    sets = (s for s in sets if not outcomes or not set(outcomes).isdisjoint(s))
     for actions in islice(sets, _MAX_SETS):
         if not any(smaller <= frozenset(actions) for smaller in helpful) and helps(actions):
             helpful.append(frozenset(actions))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.bdd.relation import Relation
@@ -57,32 +58,51 @@ def shortest(
 class Along:
     """A fairness constraint on steps, or one for each assignment u to the bits ``params``.
 
-    A run that visits only ``asking`` from some point on (all over the bits of states and ``params``) visits
-    ``released`` infinitely often, or takes ``steps``, a part of the relation that may range over ``params``
-    too, infinitely often.
+    Weak fairness of an action is (enabled, ¬enabled, its steps); where ``asking`` and ``released`` are not
+    complementary it is a pair of Streett.
 
-    Weak fairness of an action is (enabled, ¬enabled, its steps); if ``asking`` and ``released`` are not
-    complementary, it is a Streett pair.
+    With ``asks_of_steps`` it is not the state that asks, but a step by the call u from there: a run may stay
+    in ``asking`` and make other steps (`FairSteps.without`).
     """
 
     params: Bits
     asking: Bdd
     released: Bdd
     steps: Relation
+    asks_of_steps: bool = False
 
     def met(self, states: Bdd) -> Bdd:
         """Return the states of a set, per u, that release u or from which a step for u leads into the set."""
         return states & (self.released | self.steps.preimage(states))
 
 
-def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along] = ()) -> Bdd:
-    """Return ⟦EG f⟧ = νZ. f ∧ pre(Z).
+class FairSteps(Protocol):
+    """Steps between states, and constraints on them."""
 
-    With fairness constraints F_k (Emerson and Lei 1986) it is νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧).
-    With constraints on steps it is E[f U C] for the `fair_core` C.
-    """
-    if along:
-        return relation.reaching(fair_core(relation, body, constraints, along), body)
+    @property
+    def relation(self) -> Relation:
+        """The steps."""
+        ...
+
+    @property
+    def along(self) -> Sequence[Along]:
+        """The constraints."""
+        ...
+
+    def without(self, calls: Sequence[Bdd]) -> FairSteps:
+        """What is left if some calls are not made, for each constraint a set of states with the call u.
+        Neither do they count as steps by another constraint. A step that is one by several calls stays as
+        long as one of these is made."""
+        ...
+
+
+def globally(
+    relation: Relation, body: Bdd, constraints: Sequence[Bdd], steps: FairSteps | None = None
+) -> Bdd:
+    """⟦EG f⟧ = νZ. f ∧ pre(Z), and with fairness constraints F_k (Emerson and Lei 1986)
+    νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧). With constraints on steps E[f U C] for the `fair_core` C."""
+    if steps is not None:
+        return relation.reaching(fair_core(steps, body, constraints)[0], body)
     relation, current = relation.within(body), body
     while True:
         smaller = current & relation.preimage(current)
@@ -93,27 +113,38 @@ def globally(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: S
         current = smaller
 
 
-def fair_core(relation: Relation, body: Bdd, constraints: Sequence[Bdd], along: Sequence[Along]) -> Bdd:
-    """Return a set C ⊆ f in which a fair run may start and stay, and which each fair run in f enters.
-
-    It is entered for good. C is the greatest Z ⊆ f with (Kesten, Pnueli and Raviv 1998)
+def fair_core(steps: FairSteps, body: Bdd, constraints: Sequence[Bdd]) -> tuple[Bdd, FairSteps]:
+    """A set C ⊆ f in which a fair run may begin and stay, and which each fair run through f enters for good,
+    with the steps that such a run may make again and again (Kesten, Pnueli and Raviv 1998): the greatest
+    Z ⊆ f with
 
         Z ⊆ pre(Z),    Z ⊆ ⟦E Z U (Z ∧ F_k)⟧,    Z ∧ asking_u ⊆ ⟦E Z U met_u(Z)⟧ for all u.
 
-    The states that a fair run visits infinitely often satisfy all three, so they are in Z. From any state of
-    Z a run through Z leads into a terminal strongly connected component of Z, and a run that visits all
-    states and steps of such a component infinitely often is fair.
+    A state that breaks the last is not in Z; if it is the step by u that asks, the state stays and the step
+    goes. Law. A step that goes is made finitely often on each fair run through f; and from any state of Z a
+    fair run starts that stays there.
+
+    Proof. The states that a fair run visits for ever, and the calls that it makes for ever, fulfil the three,
+    so none of them ever goes. From any state of Z a run through Z leads into a set of states that only lead
+    to each other within Z, and a run that visits all of such a set and its steps is fair. ∎
     """
-    m, current, relation = relation.manager, body, relation.within(body)
+    current, relation = body, steps.relation.within(body)
+    m = relation.manager
     while True:
         smaller = current
         while (staying := smaller & relation.preimage(smaller)) != smaller:
             smaller = staying
         for states in constraints:
             smaller = relation.reaching(smaller & states, smaller)
-        for one in along:
+        broken = list[Bdd]()
+        for one in steps.along:
             waiting = smaller & one.asking & ~relation.reaching(one.met(smaller), smaller)
-            smaller = smaller & ~m.exist(one.params, waiting)
-        if smaller == current:
-            return current
+            broken.append(waiting if one.asks_of_steps else m.false)
+            if not one.asks_of_steps:
+                smaller = smaller & ~m.exist(one.params, waiting)
+        if any(calls != m.false for calls in broken):
+            steps = steps.without(broken)
+            relation = steps.relation.within(body)
+        elif smaller == current:
+            return current, steps
         current = smaller

@@ -6,11 +6,11 @@ therefore meets them too, wherever it closes, so the loop need not be known in a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stead_sym.deployment.trace import Step
-from stead_sym.engines.symbolic.bdd.fixpoint import fair_core, shortest
+from stead_sym.engines.symbolic.bdd.fixpoint import FairSteps, fair_core, shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.check.operators import Operators
 from stead_sym.engines.symbolic.encode.values import Vector
@@ -28,6 +28,7 @@ class FairLassos:
         self,
         witness: Witness,
         operators: Operators,
+        steps: FairSteps,
         stay: Bdd,
         env: Mapping[str, Vector],
         assignment: Mapping[str, Value],
@@ -37,12 +38,14 @@ class FairLassos:
         self.operators = operators
         self.stay = stay
         self.held = env, assignment
-        self.core = fair_core(operators.relation, stay, operators.constraints, operators.along)
-        self.met = [one.met(self.core) for one in operators.along]
+        self.core, steps = fair_core(steps, stay, operators.constraints)
+        self.relation, self.along = steps.relation, steps.along
+        self.met = [one.met(self.core) for one in self.along]
 
     def found(self, state: Instance) -> tuple[tuple[Step, ...], int]:
-        """Return the steps of a run from the state, and the number of them before the loop."""
-        steps = self.steps_into(self.core, self.stay, state)
+        """The steps of a run from the state, and how many come before the loop."""
+        place = self.witness.place(state)
+        steps = list(self.witness.run(self.operators.pairs, self.stay, self.core, place, *self.held))
         state = steps[-1].state if steps else state
         visited = {state: len(steps)}
         while True:
@@ -55,16 +58,22 @@ class FairLassos:
                 return tuple(steps), visited[state]
             visited[state] = len(steps)
 
-    def steps_into(self, target: Bdd, through: Bdd, state: Instance) -> list[Step]:
-        """Return a shortest run, empty if the state is in the target."""
-        place = self.witness.place(state)
-        return list(self.witness.run(self.operators.pairs, through, target, place, *self.held))
+    def here(self, place: Place) -> Bdd:
+        """The pair of a place and the assignment."""
+        return self.manager.cube(self.witness.code(place, *self.held))
 
-    def leads_to(self, target: Bdd, place: Place) -> bool:
-        """Return True if a run within the core leads into a subset of it."""
-        start = self.manager.cube(self.witness.code(place, *self.held))
+    def way_to(self, target: Bdd, place: Place) -> Sequence[Bdd] | None:
+        """Sets such that a step into each in turn leads within the core into a part of it, as in `shortest`;
+        None if there is no such run."""
         bits = self.witness.encoding.state_bits | self.operators.pairs.bits
-        return shortest(self.operators.relation, start, self.core, target, bits) is not None
+        sets = shortest(self.relation, self.here(place), self.core, target, bits)
+        return None if sets is None else sets[1:]
+
+    def step_into(self, target: Bdd, state: Instance) -> Step:
+        """A step into a set by a call that a fair run may make again and again."""
+        place = self.witness.place(state)
+        ahead = target & self.relation.image(self.here(place))
+        return self.witness.step_into(ahead, place, *self.held)
 
 
 class _Round:
@@ -98,9 +107,8 @@ class _Round:
             if not self.complete:
                 return self.taken
             if not self.taken:
-                self._step(self.of.core)
-            elif self.of.leads_to(self.of.core & known, self._place(self.state)):
-                self._follow(self.of.core & known)
+                self._take(self.of.step_into(self.of.core, self.state))
+            elif self._follow(self.of.core & known):
                 if not self._has_due():
                     return self.taken
             else:
@@ -121,57 +129,45 @@ class _Round:
         return False
 
     def _meet(self, k: int, arguments: Mapping[str, bool]) -> None:
-        """Go to a state that releases the constraint for these arguments, or take a step by the call."""
-        m, action, along = self.m, self.actions[k], self.of.operators.along[k]
+        """Go where the constraint is released for these arguments, or take a step by the call."""
+        m, action, along = self.m, self.actions[k], self.of.along[k]
         chosen, goal = m.cube(arguments), m.cofactor(self.of.met[k], arguments)
-        if not self.of.leads_to(goal, self._place(self.state)):
+        if not self._follow(goal):
             self.complete = False
             return
-        self._follow(goal)
         if m.and_exist(action.params, self.due[k], chosen) == m.false:
             return
         place = self._place(self.state)
-        here = m.cube(self.witness.code(place, *self.of.held))
-        ahead = m.cofactor(along.steps.image(here & chosen), arguments)
+        ahead = m.cofactor(along.steps.image(self.of.here(place) & chosen), arguments)
         call = m.cube({action.selectors[bit]: value for bit, value in arguments.items()})
         calls = {name: of & call for name, of in action.calls.items()}
         after = next(self.witness.successors_in(self.of.core & ahead, place, *self.of.held))
         self._take(self.witness.step_to(place, after, calls, action.agent))
 
-    def _step(self, target: Bdd) -> None:
-        place = self._place(self.state)
-        after = next(self.witness.successors_in(target, place, *self.of.held))
-        self._take(self.witness.step_to(place, after))
-
-    def _follow(self, target: Bdd) -> None:
-        for step in self.of.steps_into(target, self.of.core, self.state):
-            self._take(step)
+    def _follow(self, target: Bdd) -> bool:
+        """Take a shortest run into the target, of no step from within; return whether there is one."""
+        way = self.of.way_to(target, self._place(self.state))
+        for ahead in way or ():
+            self._take(self.of.step_into(ahead, self.state))
+        return way is not None
 
     # Updates by a step.
 
     def _take(self, step: Step) -> None:
-        m, model = self.m, self.witness.model
-        before, after = self._place(self.state).known, self._place(step.state).known
-        moved = model.encoding.encode(after)
-        both = model.singleton(before) & m.cube(
-            {model.encoding.primed(bit): value for bit, value in moved.items()}
-        )
-        bits = model.encoding.state_bits | {model.encoding.primed(bit) for bit in moved}
-        for k, action in enumerate(self.actions):
-            by = m.disj(m.and_exist(bits, part, both) for part in action.steps)
-            self.met[k] = self.met[k] | by
+        before = self.of.here(self._place(self.state))
+        after = self.witness.code(self._place(step.state), *self.of.held)
+        for k, along in enumerate(self.of.along):
+            self.met[k] = self.met[k] | self.m.cofactor(along.steps.image(before), after)
         self.taken.append(step)
         self.state = step.state
         self._arrived()
 
     def _arrived(self) -> None:
-        m, model = self.m, self.witness.model
-        point, bits = model.singleton(self._place(self.state).known), model.encoding.state_bits
-        self.unvisited = [goal for goal in self.unvisited if goal & point == m.false]
-        for k, action in enumerate(self.actions):
-            self.met[k] = self.met[k] | m.and_exist(bits, action.released, point)
-            enabled = m.and_exist(bits, action.enabled, point)
-            self.due[k] = (self.due[k] | enabled) & ~self.met[k]
+        m, point = self.m, self.witness.code(self._place(self.state), *self.of.held)
+        self.unvisited = [goal for goal in self.unvisited if goal & m.cube(point) == m.false]
+        for k, along in enumerate(self.of.along):
+            self.met[k] = self.met[k] | m.cofactor(along.released, point)
+            self.due[k] = (self.due[k] | m.cofactor(along.asking, point)) & ~self.met[k]
 
     def _place(self, state: Instance) -> Place:
         return self.witness.place(state)

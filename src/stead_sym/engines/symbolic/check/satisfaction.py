@@ -19,7 +19,7 @@ from functools import cached_property
 from stead_sym.deployment.parts import FairAction
 from stead_sym.engines.symbolic.bdd.fixpoint import globally
 from stead_sym.engines.symbolic.bdd.manager import Bdd
-from stead_sym.engines.symbolic.check.actions import fair_actions
+from stead_sym.engines.symbolic.check.actions import ActionSteps, fair_actions
 from stead_sym.engines.symbolic.check.held_values import Pairs
 from stead_sym.engines.symbolic.check.operators import Operators
 from stead_sym.engines.symbolic.encode.values import HELD, Vector, bits_of
@@ -132,8 +132,7 @@ class Checker(Compiler):
         """Return CTL over the reachable states and all assignments to some variables."""
         if pairs.vectors not in self._operators:
             everywhere = self.model.reached & pairs.assignments
-            along = tuple(action.over(pairs) for action in self.actions)
-            operators = Operators(pairs, everywhere, self._fair, self.constraints, along)
+            operators = Operators(pairs, everywhere, self._fair, self.constraints, self._steps(pairs))
             self._operators[pairs.vectors] = operators
         return self._operators[pairs.vectors]
 
@@ -230,8 +229,11 @@ class Checker(Compiler):
         if not self.is_constrained:
             return self.manager.true
         pairs = self._pairing(())
-        along = [action.over(pairs) for action in self.actions]
-        return globally(pairs.relation, self.model.reached, self.constraints, along)
+        return globally(pairs.relation, self.model.reached, self.constraints, self._steps(pairs))
+
+    def _steps(self, pairs: Pairs) -> ActionSteps | None:
+        """The steps of pairs with the constraints on actions; None if there are none."""
+        return ActionSteps(self.model, pairs, self.actions) if self.actions else None
 
     @property
     def is_constrained(self) -> bool:

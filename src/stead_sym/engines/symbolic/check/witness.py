@@ -128,8 +128,8 @@ class Witness:
         env, pairs, holding = self._sat(body, body, assignment)
         operators = self.checker.operators(pairs)
         stay = operators.exists_globally(holding)
-        if operators.along:
-            return FairLassos(self, operators, stay, env, assignment).found(state)
+        if operators.steps is not None:
+            return FairLassos(self, operators, operators.steps, stay, env, assignment).found(state)
         search = Lassos(self, pairs, stay, env, assignment)
         found = search.in_rounds(state)
         return found if self.checker.constraints else search.shorter(state, *found)

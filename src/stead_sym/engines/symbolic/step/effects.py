@@ -82,9 +82,9 @@ class ToolInterface:
 class CompiledTool:
     """A tool's interface with the steps of all its alternatives.
 
-    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D'). ``actions``
-    is the number of actions in it.
-
+    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
+    ``alternatives`` are those by each alternative, whose union they are.
+    ``actions`` is the number of actions in it.
     ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
     bound, holds two facts with one declared key, or would hold an integer outside its column's sort. If the
     encoding has a care set, ``steps`` leads to no state beyond a bound, and to none with two facts of one key
@@ -99,6 +99,7 @@ class CompiledTool:
 
     interface: ToolInterface
     steps: Bdd
+    alternatives: tuple[Bdd, ...]
     actions: int
     exceeding: Bdd
     overflow: Bdd
@@ -161,9 +162,11 @@ class EffectCompiler:
             for number, effect in enumerate(tool.effects)
         ]
         effective = m.disj(part.effective for part in parts)
+        alternatives = tuple(self.histories.after(tool, params, part.steps) for part in parts)
         return CompiledTool(
             interface=ToolInterface(tool, params.vectors, params.selectors, offered, effective),
-            steps=self.histories.after(tool, params, m.disj(part.steps for part in parts)),
+            steps=m.disj(alternatives),
+            alternatives=alternatives,
             actions=sum(part.actions for part in parts),
             exceeding=m.disj(part.exceeding for part in parts),
             overflow=m.disj(part.overflow for part in parts),

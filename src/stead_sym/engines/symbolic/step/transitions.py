@@ -99,6 +99,11 @@ class Transitions(Relation):
         """Return the steps of the selected calls of a tool, over state bits, copies and all its selectors."""
         return self.actors.by_anybody(self._selected[tool].calls & self._tools[tool].steps)
 
+    def steps_by_alternative(self, tool: str) -> tuple[Bdd, ...]:
+        """The same for each alternative of the tool."""
+        calls, alternatives = self._selected[tool].calls, self._tools[tool].alternatives
+        return tuple(self.actors.by_anybody(calls & steps) for steps in alternatives)
+
     def after(self, tool: str, states: Bdd) -> Bdd:
         """Return post_ω(S) = { D' : D → D' by a selected call of ω, for some D ∈ S }."""
         return self._after(states, self._selected[tool].steps)
