@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# The model checkers that tests/export runs on our exports, besides Storm, which pip installs (`.[peers]`):
-# Spin from Debian, and NuSMV 2.5.4 built from the sources that pynusmv brings, into .ci/peers. That takes a
-# minute, and is done once. Debian's compilers are newer than the sources: they want the C of its time, and
-# `union wait` is gone from the system's headers.
+# Install the model checkers that tests/export runs on our exports, besides Storm, which pip installs (`.[peers]`):
+# NuSMV 2.5.4, built into .ci/peers from the sources that pynusmv brings. That takes a minute, once. Debian's
+# compilers are newer than the sources: these need the C of their time, and `union wait` is gone from the headers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 wanted=()
-for package in gcc make flex bison spin; do
+for package in gcc make flex bison; do
   command -v "$package" >/dev/null || wanted+=("$package")
 done
 [ -e /usr/include/expat.h ] || wanted+=(libexpat1-dev)

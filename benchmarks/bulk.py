@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from decisions import canonical_contexts, literal_contexts
+from small_model import learnt_tokenizer
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.prompt import Prompt
@@ -38,7 +39,6 @@ from stead_sym.deployment.files import load
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.vllm_server import VllmServer
 from stead_sym.support.memory import resident
-from stead_sym.testing.small_model import learnt_tokenizer
 
 SERVED = "quick"
 """What the servers that are started here call their model."""

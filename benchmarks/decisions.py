@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
+from small_model import contexts, renamed
+
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.possible import Tokens
@@ -38,7 +40,6 @@ from stead_sym.models.huggingface import HuggingFace
 from stead_sym.models.vllm_offline import VllmOffline
 from stead_sym.models.vllm_server import VllmServer
 from stead_sym.relational.instance import Instance
-from stead_sym.testing.small_model import contexts, renamed
 
 
 def literal_contexts(deployment: Deployment, number: int, seed: int) -> list[DecisionContext]:

@@ -20,8 +20,9 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
+from live_refunds import Database, Desk
+
 import stead_sym as st
-from stead_sym.examples.production import Database, Desk
 
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000)
 

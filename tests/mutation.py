@@ -85,7 +85,6 @@ FIRST = {
     "/relational": ("tests/relational",),
     "/agents/wrapper": ("tests/agents/test_wrapper.py",),
     "/analyses/production": ("tests/agents/test_verified_agent.py", "tests/test_unknown.py"),
-    "/examples/production": ("tests/agents/test_production.py",),
     "check/actions": ("tests/test_action_fairness.py",),
     "check/fair_lassos": ("tests/test_action_fairness.py",),
     "check/choices": ("tests/test_whatever_is_chosen.py",),
@@ -2154,12 +2153,6 @@ MUTATIONS = (
         "/analyses/production.py",
         "Joint(deployment.schema, tools, recorded.known, canonical_timeout)",
         "Joint(deployment.schema, tools, {}, canonical_timeout)",
-    ),
-    Mutation(
-        "a desk that was changed meanwhile is written to",
-        "/examples/production.py",
-        "if not connection.execute(_ADVANCE, values).rowcount:",
-        "connection.execute(_ADVANCE, values)\n            if False:",
     ),
     # raised bounds, choices among records alike
     Mutation(

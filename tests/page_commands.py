@@ -55,7 +55,6 @@ PROGRAMS = frozenset(
             "rm",
             "ruff",
             "source",
-            "spin",
             "stead-sym",
             "storm",
             "tee",

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from counter_machine import Decrement, Halt, Increment, Instruction, counter_machine, main, read_program
 from hypothesis import event, given, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
 from engine_pairs import examples, replay
-from stead_sym.cli.main import main
-from stead_sym.deployment.counter_machine import Decrement, Halt, Increment, Instruction, read_program
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import BoundExceeded, ParseError
 from whole import verify
@@ -74,7 +72,7 @@ def up_and_down(steps: int) -> str:
 def test_machines_that_halt(engine: str, steps: int) -> None:
     program = up_and_down(steps)
     assert simulated(read_program(program), 1) == Outcome("halts", steps, 1)
-    result = st.verify(st.counter_machine(program, 1), engine=engine, findings=False)  # type: ignore[arg-type]
+    result = st.verify(counter_machine(program, 1), engine=engine, findings=False)  # type: ignore[arg-type]
     assert result["halts"].holds
     trace = result["halts"].trace
     assert trace is not None
@@ -100,7 +98,7 @@ GROWING = "q: inc a -> r\nr: dec b -> q | s\ns: inc b -> q"
 def test_loops(engine: str) -> None:
     for program, bound, halts in ((MULTIPLIED, 3, True), (FOR_EVER, 2, False)):
         assert simulated(read_program(program), bound).word == ("halts" if halts else "runs")
-        machine = st.counter_machine(program, bound)
+        machine = counter_machine(program, bound)
         result = st.verify(machine, engine=engine, findings=False)  # type: ignore[arg-type]
         assert result["halts"].holds is halts
 
@@ -110,7 +108,7 @@ def test_loops(engine: str) -> None:
 def test_a_machine_that_grows_ends_with_the_run_past_the_bound(engine: str, bound: int) -> None:
     outcome = simulated(read_program(GROWING), bound)
     assert outcome.word == "grows"
-    machine = st.counter_machine(GROWING, bound)
+    machine = counter_machine(GROWING, bound)
     with pytest.raises(BoundExceeded) as raised:
         verify(machine, engine=engine)  # type: ignore[arg-type]
     run = raised.value.trace
@@ -137,7 +135,7 @@ def programs(draw: hs.DrawFn) -> Mapping[str, Instruction]:
 def test_generated_machines(program: Mapping[str, Instruction], bound: int) -> None:
     outcome = simulated(program, bound)
     event(outcome.word)
-    machine = st.counter_machine(program, bound)
+    machine = counter_machine(program, bound)
     for engine in ("symbolic", "explicit"):
         if outcome.word == "grows":
             with pytest.raises(BoundExceeded) as raised:
@@ -152,7 +150,7 @@ def test_generated_machines(program: Mapping[str, Instruction], bound: int) -> N
 @given(programs())
 def test_raising_the_bound_finds_the_end_at_its_least(program: Mapping[str, Instruction]) -> None:
     outcome = simulated(program, 3)
-    found = st.deepen(st.counter_machine(program), limit=3).found["halts"]
+    found = st.deepen(counter_machine(program), limit=3).found["halts"]
     match outcome.word:
         case "halts":
             assert found.shown
@@ -181,17 +179,14 @@ def test_what_is_no_program(text: str, said: str) -> None:
     assert str(raised.value).startswith(said)
 
 
-def test_the_command_prints_the_deployment(
+def test_the_script_prints_the_deployment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.txt").write_text(FOR_EVER, encoding="utf-8")
-    assert main(["counter-machine", str(tmp_path / "m.txt"), "--bound", "2"]) == 0
-    text = capsys.readouterr().out
-    assert st.parse_deployment(text) == st.counter_machine(FOR_EVER, 2)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert main(["verify", "-", "--quiet"]) == 1
-    assert capsys.readouterr().out == "halts fails\n"
-    assert main(["counter-machine", str(tmp_path / "none.txt")]) == 2
-    assert capsys.readouterr().err.endswith(
-        "none.txt: cannot be read (No such file or directory); give the path of a program\n"
-    )
+    monkeypatch.setattr(sys, "argv", ["counter_machine.py", str(tmp_path / "m.txt"), "--bound", "2"])
+    main()
+    assert st.parse_deployment(capsys.readouterr().out) == counter_machine(FOR_EVER, 2)
+    monkeypatch.setattr(sys, "argv", ["counter_machine.py", str(tmp_path / "none.txt")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from counter_machine import counter_machine
 from hypothesis import event, given, settings
 from hypothesis import strategies as hs
 
@@ -183,7 +184,7 @@ def test_a_growth_that_no_suggestion_bounds_has_none() -> None:
     """Guards bound it, but the machine then has no step to make, and taking cells out of its lists breaks
     them.
     """
-    result = st.deepen(st.counter_machine("q: inc a -> q"), limit=4)
+    result = st.deepen(counter_machine("q: inc a -> q"), limit=4)
     assert result.growths["cell"].loop == ("step",)
     assert result.remedy is None
 

@@ -15,10 +15,10 @@ LISTS = """
 stead_sym
     AgentError InputError SteadError Call CanonicalWrapper DecisionContext Deployment Given Instance
     ModelAgent NotVerified Prompt Run Sampling Store Verdict Verification VerifiedAgent agent blame
-    build_deployment canonical_form chat_agent check_certificate counter_machine decisions_frame deepen
+    build_deployment canonical_form chat_agent check_certificate  decisions_frame deepen
     draw_decisions draw_states event explain exported facts_from holds initially_any least_bounds lint
     load offer open_backend ordered parse_deployment replay report_html rigid role shield successors sweep
-    symmetry theorem_restriction to_promela to_smv to_storm tool verdicts_frame verify verify_apart view
+    symmetry theorem_restriction to_smv to_storm tool verdicts_frame verify verify_apart view
     weight write_certificate write_evidence write_report
 agents
     Agent Answer Asking Decision Decoding Everything FunctionAgent Greedy PythonAgent RecordedAgent

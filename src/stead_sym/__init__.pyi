@@ -40,7 +40,6 @@ from .deployment.build import ordered as ordered
 from .deployment.build import rigid as rigid
 from .deployment.build import role as role
 from .deployment.build import tool as tool
-from .deployment.counter_machine import counter_machine as counter_machine
 from .deployment.deployment import Deployment as Deployment
 from .deployment.files import load as load
 from .deployment.language import parse_deployment as parse_deployment
@@ -55,7 +54,6 @@ from .errors import InputError as InputError
 from .errors import SteadError as SteadError
 from .evidence.replay import replay as replay
 from .export.model import exported as exported
-from .export.promela import to_promela as to_promela
 from .export.smv import to_smv as to_smv
 from .export.storm import to_storm as to_storm
 from .logic.evaluate import holds as holds

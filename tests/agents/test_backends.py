@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import small_model
 
 from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
 from stead_sym.models.backends import KINDS, open_backend
 from stead_sym.models.tokenizer import ChatTokenizer, library
 from stead_sym.support.extras import install
-from stead_sym.testing import small_model
 
 
 @pytest.mark.parametrize("words", ["", "hf", "hf:", "vllm:", "llama:", "gpt:4", "/a/folder"])

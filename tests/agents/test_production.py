@@ -7,6 +7,7 @@ import random
 from contextlib import closing
 
 import pytest
+from live_refunds import Database, Desk, main, operate
 
 from postgresql import server
 from stead_sym.agents.prompts.prompt import Prompt
@@ -15,7 +16,6 @@ from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.production import NotVerified, VerifiedAgent
 from stead_sym.deployment.files import load
 from stead_sym.errors import DeclarationError
-from stead_sym.examples.production import Database, Desk, main, operate
 from stead_sym.models.agent import ModelAgent
 from stead_sym.relational.instance import Instance
 from stead_sym.report.data import report_data
@@ -154,7 +154,7 @@ def test_a_case_that_gets_nowhere_ends_the_run():
 
 def test_a_database_that_cannot_be_made_is_no_verdict(tmp_path, monkeypatch, capsys):
     """Status 1 would say that a decision was not covered."""
-    monkeypatch.setattr("stead_sym.examples.production.open_backend", lambda words: ByteModel())
+    monkeypatch.setattr("live_refunds.open_backend", lambda words: ByteModel())
     monkeypatch.setattr(
         "sys.argv",
         ["production", "bytes", "--database", str(tmp_path / "no" / "x"), "--store", str(tmp_path / "s")],

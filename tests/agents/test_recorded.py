@@ -511,23 +511,30 @@ def test_verification_listens_to_the_agent():
 # many at a time, deadlines, Ctrl-C
 
 
-def most_at_a_time(kind, concurrency):
-    running, most, lock = 0, 0, threading.Lock()
+def most_at_a_time(kind, concurrency, expected):
+    """Return the largest number of questions in flight; each waits until ``expected`` of them are."""
+    running, most, lock, full = 0, 0, threading.Lock(), threading.Event()
 
     def enter(step):
         nonlocal running, most
         with lock:
             running += step
             most = max(most, running)
+            if running >= expected:
+                full.set()
 
     def plain(context):
         enter(1)
-        time.sleep(0.01)
+        full.wait(60)
+        time.sleep(0.01)  # for one too many to come in
         enter(-1)
         return first(context)
 
     async def waiting(context):
         enter(1)
+        until = time.monotonic() + 60
+        while not full.is_set() and time.monotonic() < until:
+            await asyncio.sleep(0)
         await asyncio.sleep(0.01)
         enter(-1)
         return first(context)
@@ -543,7 +550,7 @@ def most_at_a_time(kind, concurrency):
     [("plain", None, 1), ("plain", 5, 5), ("async", None, 16), ("async", 5, 5), ("async", 1, 1)],
 )
 def test_so_many_questions_at_a_time(kind, concurrency, most):
-    assert most_at_a_time(kind, concurrency) == most
+    assert most_at_a_time(kind, concurrency, most) == most
     assert not threads()
 
 

@@ -22,7 +22,6 @@ WRITING = {
     "log of check": ("check", "--quiet", "--sarif"),
     "graph": ("graph", "--policy", "baseline", "--quiet", "--out"),
     "smv": ("export", "--policy", "baseline", "--quiet", "--smv"),
-    "promela": ("export", "--policy", "baseline", "--quiet", "--promela"),
 }
 """Each command with the option last that names the file it writes."""
 

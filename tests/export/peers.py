@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from stead_sym.export.model import Export
-from stead_sym.export.promela import askable, to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import LABELS, PROPERTIES, TRANSITIONS, to_storm
 
@@ -165,56 +164,3 @@ def _plain_states(export: Export, model) -> set[int]:
     if export.layers == {()}:
         return set(range(model.nr_states))
     return set(model.labeling.get_states("holding_nothing"))
-
-
-# Spin
-
-
-def spin(export: Export, folder: Path) -> Found:
-    """Spin on the Promela file: the claims one by one, and the states without any.
-
-    It counts one transition into the state that it starts in. With several initial states that is one state
-    more, and as many transitions; `first` would split the states that it is about.
-    """
-    (folder / "export.pml").write_text(to_promela(export), encoding="utf-8")
-    asked = askable(export)
-    if asked:
-        _compile(folder, "export.pml", "pan")
-    answers = {}
-    for one in asked:
-        errors = [_errors(_search(folder, "./pan", "-a", "-N", claim)) for claim in one.claims]
-        answers[one.question.spec] = any(errors) if one.negated else not any(errors)
-    bare = re.sub(r"(?m)^ltl .*\n", "", to_promela(export)).replace("first = true;", "")
-    (folder / "bare.pml").write_text(bare, encoding="utf-8")
-    _compile(folder, "bare.pml", "bare", "-DSAFETY")
-    output = _search(folder, "./bare")
-    assert _errors(output) == 0, output
-    states = int(re.search(r"(\d+) states, stored", output)[1])
-    steps = int(re.search(r"(\d+) transitions", output)[1]) - 1
-    initial = bare.count("state == -1")
-    if initial:
-        states, steps = states - 1, steps - initial
-    return Found(answers, initial or 1, states, steps, states)
-
-
-def _compile(folder: Path, source: str, target: str, *flags: str) -> None:
-    if shutil.which("gcc") is None:
-        absent("gcc is not installed; Spin needs it")
-    _done([program("spin"), "-a", source], folder)
-    _done(["gcc", "-w", "-O0", *flags, "-o", target, "pan.c"], folder)
-
-
-def _search(folder: Path, *command: str) -> str:
-    output = _done([*command, "-m1000000"], folder)
-    assert "max search depth too small" not in output
-    return output
-
-
-def _done(command: list[str], folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return done.stdout
-
-
-def _errors(output: str) -> int:
-    return int(re.search(r"errors: (\d+)", output)[1])

@@ -6,9 +6,8 @@ import os
 import random
 
 import pytest
+import small_model
 from backends import busy, one_engine, prompt, vllm_server
-
-from stead_sym.testing import small_model
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")

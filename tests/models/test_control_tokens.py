@@ -4,6 +4,7 @@ prompts that spell none have the tokens that the tokenizer gives their whole tex
 from __future__ import annotations
 
 import pytest
+import small_model
 from backends import desk, needs, prompt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from stead_sym.agents.prompts.prompt import Message
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import ModelError
 from stead_sym.models.control_tokens import HubVocabulary
-from stead_sym.testing import small_model
 
 needs("hf", "transformers")
 

@@ -10,7 +10,9 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+import small_model
 from backends import desk, needs, prompt, shown
+from live_refunds import Database, operate
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.possible import Greedy
@@ -21,12 +23,10 @@ from stead_sym.cli.main import main
 from stead_sym.deployment.files import load
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import InputError, ModelError
-from stead_sym.examples.production import Database, operate
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.backend import Request
 from stead_sym.models.engine_options import EngineOptions
 from stead_sym.models.huggingface import HuggingFace
-from stead_sym.testing import small_model
 from stead_sym.verification.verify import verify
 
 needs("hf", "torch", "transformers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import small_model
 from backends import desk, needs, prompt
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,6 @@ from stead_sym.cli.main import main
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.audit import rename
 from stead_sym.models.huggingface import HuggingFace
-from stead_sym.testing import small_model
 from stead_sym.verification.verify import verify
 
 needs("hf", "torch", "transformers")

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import small_model
 from backends import SERVED, desk, free_port, needs, prompt
 
 from stead_sym.agents.records.store import Store
@@ -24,7 +25,6 @@ from stead_sym.cli.main import main
 from stead_sym.errors import InputError, ModelError
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.vllm_server import VllmServer
-from stead_sym.testing import small_model
 
 needs("vllm", "torch", "transformers", "aiohttp", "vllm")
 

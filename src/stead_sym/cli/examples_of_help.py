@@ -40,7 +40,6 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "check-certificate": "stead-sym verify refund --certify proof; stead-sym check-certificate proof",
         "models audit": "stead-sym models audit refund --agent smollm2",
         "examples": "stead-sym examples",
-        "counter-machine": "stead-sym counter-machine program.txt > machine.stead",
         "completion": "stead-sym completion bash > ~/.local/share/bash-completion/completions/stead-sym",
         "lsp": "stead-sym lsp",
     }

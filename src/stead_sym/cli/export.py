@@ -19,7 +19,6 @@ from stead_sym.cli.options import add_domain, add_file, add_formulas, add_specs,
 from stead_sym.deployment.files import load
 from stead_sym.errors import InputError
 from stead_sym.export.model import Export, exported
-from stead_sym.export.promela import askable, to_promela
 from stead_sym.export.smv import to_smv
 from stead_sym.export.storm import to_storm
 from stead_sym.report.written import refuse_source, write_file
@@ -32,7 +31,6 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("--smv", metavar="OUT", help="a file for NuSMV or nuXmv, or -: stdout")
     parser.add_argument("--tra", metavar="DIR", help="a folder for Storm: .tra, .lab and properties")
-    parser.add_argument("--promela", metavar="OUT", help="a file for Spin, or -: stdout")
     add_agents(parser)
     add_model_options(parser)
     add_specs(parser)
@@ -56,11 +54,10 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if options.smv is None and options.tra is None and options.promela is None:
-        raise InputError("nothing says what to write; give --smv OUT, --tra DIR or --promela OUT")
-    for target in (options.smv, options.promela):
-        if target is not None:
-            refuse_source(target, options.file)
+    if options.smv is None and options.tra is None:
+        raise InputError("no output is given; add --smv OUT or --tra DIR")
+    if options.smv is not None:
+        refuse_source(options.smv, options.file)
     deployment = load(options.file)
     agents = chosen_agents(deployment, options)
     with display(options) as progress:
@@ -76,8 +73,6 @@ def _export(options: argparse.Namespace) -> int:
     export = exported(result, options.max_states)
     if options.smv is not None:
         _write(options.smv, to_smv(export))
-    if options.promela is not None:
-        _write(options.promela, to_promela(export))
     if options.tra is not None:
         try:
             to_storm(export).write(Path(options.tra))
@@ -86,7 +81,7 @@ def _export(options: argparse.Namespace) -> int:
                 f"{options.tra}: cannot be written ({error.strerror}); name another folder"
             ) from None
     if not options.quiet:
-        _tell(export, spin=options.promela is not None)
+        _print_expected(export)
     return 0
 
 
@@ -97,11 +92,9 @@ def _write(target: str, text: str) -> None:
     write_file(target, text)
 
 
-def _tell(export: Export, *, spin: bool) -> None:
-    """What another checker should find, on stderr."""
+def _print_expected(export: Export) -> None:
+    """Print to stderr the counts and verdicts that another checker should find."""
     for line in export.heading():
         print(f"stead-sym: {line}", file=sys.stderr)
-    of_spin = {asked.question.spec for asked in askable(export)}
     for question in export.questions:
-        left_out = " (not a question for Spin)" * (spin and question.spec not in of_spin)
-        print(f"  {question.identifier} {question.words}{left_out}", file=sys.stderr)
+        print(f"  {question.identifier} {question.words}", file=sys.stderr)

@@ -135,7 +135,7 @@ _GROUPS = {
         "diff": _Command("compare two reports: verdicts, decisions, where two runs part", "diff.add_diff"),
         "graph": _Command("draw the states, or the decisions of an agent: SVG or DOT", "graph.add_graph"),
         "export": _Command(
-            "write what was verified for another model checker: NuSMV, Storm, Spin",
+            "write what was verified for another model checker: NuSMV, Storm",
             "export.add_export",
             "stead-sym export FILE [options]",
         ),
@@ -159,9 +159,6 @@ _GROUPS = {
             "check what `verify --certify` has written, on its own", "certificate.add_check_certificate"
         ),
         "examples": _Command("list the packaged examples, or print one", "show.add_examples"),
-        "counter-machine": _Command(
-            "print the deployment that runs a counter machine", "machine.add_counter_machine"
-        ),
         "completion": _Command(
             "print the script with which a shell completes commands", "completion.add_completion"
         ),

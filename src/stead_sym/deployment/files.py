@@ -75,12 +75,6 @@ def load_text(source: str | Path) -> tuple[str, str]:
     return read_text(source), str(source)  # which raises, since no text can be read there
 
 
-def load_program(source: str) -> tuple[str, str]:
-    """The text of a program in a file, or with `-` on stdin, and the name that stands for it in messages;
-    `InputError` where none can be read."""
-    return (_stdin(), "<stdin>") if source == "-" else (read_text(source, "a program"), source)
-
-
 def load_json(source: str, what: str) -> object:
     """The JSON in a file, or with `-` on stdin; `InputError` where there is none, which says that it should
     be ``what``."""

@@ -100,7 +100,7 @@ class Export:
 def exported(verification: Verification, max_states: int = MAX_STATES) -> Export:
     """Return a verification as a finite graph with propositional specifications.
 
-    `to_smv`, `to_storm` and `to_promela` write it. Raise `InputError` under fairness of actions and if some
+    `to_smv` and `to_storm` write it. Raise `InputError` under fairness of actions and if some
     state has no fair run, `Undecided` if there are more than ``max_states`` states, and if a specification is
     too long after its quantifiers are expanded.
     """

@@ -5,7 +5,7 @@ unless others are requested. No transaction is open while the agent decides: a d
 call is made in another, which first checks that the desk is unchanged.
 
     stead-sym verify refund --agent hf:DIR --json > report.json
-    python -m stead_sym.examples.production --report report.json --cases 100
+    python benchmarks/live_refunds.py --report report.json --cases 100
 """
 
 from __future__ import annotations

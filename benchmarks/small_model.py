@@ -4,7 +4,7 @@ The decision: nothing is downloaded. The tokenizer is a byte-level BPE trained o
 are drawn from a seed (the theory assumes nothing about a base agent's choices) and, on request, trained on
 examples.
 
-    python -m stead_sym.testing.small_model DIR [--seed N] [--train SECONDS]
+    python benchmarks/small_model.py DIR [--seed N] [--train SECONDS]
 """
 
 from __future__ import annotations

@@ -8,13 +8,17 @@ bound.
 The one decision: a counter is a linked list of values of an unbounded sort. Its length is the number, the
 list of `zero` alone is 0, incrementing puts a fresh value in front, and every value that is counted is
 active: a bound on the sort is a bound on the sum of the counters.
+
+    python benchmarks/counter_machine.py PROGRAM [--bound N] > machine.stead
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.build import build_deployment, tool
@@ -204,3 +208,20 @@ def _check(program: Program, places: Mapping[str, Span], source: Span | None) ->
         for target in targets:
             if target not in program:
                 raise ParseError(f"there is no instruction {target}; add a line `{target}: …`", place)
+
+
+def main() -> None:
+    """Print the deployment that runs the program in a file."""
+    parser = argparse.ArgumentParser(description="Print the deployment that runs a counter machine.")
+    parser.add_argument("program", type=Path, help="a file with one instruction a line (docs/theory.md)")
+    parser.add_argument("--bound", type=int, default=1, help="the sum of the counters (default: 1)")
+    options = parser.parse_args()
+    try:
+        program = read_program(options.program.read_text(encoding="utf-8"), str(options.program))
+    except (OSError, ParseError) as error:
+        parser.exit(2, f"{error}\n")
+    print(counter_machine(program, options.bound), end="")
+
+
+if __name__ == "__main__":
+    main()
