@@ -48,7 +48,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="takes a POSIX system")
 
 
 @posix
-@pytest.mark.parametrize("where", ["load", "verify", "report_data"])
+@pytest.mark.parametrize("where", ["request_of", "verify", "report_data"])
 def test_a_bug_in_the_child_process_is_the_same_bug(where, tmp_path):
     """The child reads, verifies, and prints: whatever of it breaks."""
     (tmp_path / "sitecustomize.py").write_text(
