@@ -17,6 +17,7 @@ from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
+from stead_sym.cli.localise import localised_first, verify_locally
 from stead_sym.cli.located import errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import probability
 from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, domain
@@ -75,6 +76,8 @@ def _verify(options: argparse.Namespace) -> int:
     prepare_located(options)
     with errors_located(options):
         deployment = request.load()
+        if options.method == "local":
+            return verify_locally(options, deployment, request.questions)
         if options.deepen or deployment.unbounded:
             return _deepened(options, deployment, request.questions)
         return _verify_here(options, deployment, request.questions)
@@ -110,7 +113,9 @@ def _verify_here(
     with display(options) as progress:
         if progress is not None:
             progress("plan")
+        told = teller(deployment, agents, questions, options)
         with told_of_memory(options), told_of_errors(options):
+            localised_first(options, deployment, agents, questions)
             result = verify(
                 deployment,
                 agents,
@@ -124,7 +129,7 @@ def _verify_here(
                 wrapped=not options.unwrapped,
                 findings=options.findings == "on",
                 min_mass=options.min_mass,
-                established=teller(deployment, agents, questions, options),
+                established=told,
             )
             if options.contexts:
                 result = result.with_contexts()

@@ -10,6 +10,7 @@ from stead_sym.report.deepening import DeepeningReport
 from stead_sym.report.diff import DifferenceReport
 from stead_sym.report.document import ErrorReport, Report
 from stead_sym.report.explanation import ExplanationReport
+from stead_sym.report.localised import LocalReport
 from stead_sym.report.shield import ShieldReport
 from stead_sym.report.symmetry import SymmetryReport
 from stead_sym.report.views_plan import ViewsPlanReport
@@ -21,6 +22,7 @@ _COMMANDS = {
     "bounds": BoundsReport,
     "shield": ShieldReport,
     "verify --deepen": DeepeningReport,
+    "verify --method local": LocalReport,
     "symmetry": SymmetryReport,
     "diff": DifferenceReport,
 }

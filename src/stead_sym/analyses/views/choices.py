@@ -31,9 +31,9 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.logic.syntax import And, Formula, Not, conjunction, disjunction
 
 
-def followed(deployment: Deployment, wrappers: Wrappers, k: int) -> Deployment:
+def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deployment:
     """The deployment whose tools are guarded by what their agents select, as far as that can be followed with
-    parts on k values."""
+    parts on k values; None sets no limit."""
     needs = Needs(deployment)
     guarded: dict[str, Tool] = {}
     for role in deployment.agents:
@@ -48,7 +48,7 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int) -> Deployment:
             for name in set(role.tools) - shared:
                 tool = deployment.tool(name)
                 guard = And((tool.guard, _selected(selecting, agent.policy.rules, tool)))
-                if _can_be_followed(needs, replace(tool, guard=guard), k):
+                if k is None or _can_be_followed(needs, replace(tool, guard=guard), k):
                     guarded[name] = replace(tool, guard=guard)
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
     return replace(deployment, written=replace(deployment.written, tools=tools), text=None)

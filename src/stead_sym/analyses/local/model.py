@@ -1,0 +1,281 @@
+"""Specifications shown on the few facts that they depend on.
+
+A question is asked of constants and names (`local.questions`), and answered on an abstraction: its states say
+of a few facts whether they hold, its steps what the tools and events may do to these, all else being free.
+The facts are first those that the question reads. While these do not show it, those join that are read by
+what writes the ones there are: nothing else of the deployment is looked at, however large it is.
+
+Theorem. Let h give values of U to the names, different ones to different names and none that a formula
+mentions. Let α(D) be the abstract state of D: of each fact F that is followed, whether D ⊨ h(F).
+(1) α(D0) is among the initial abstract states. (2) D → D' implies α(D) → α(D'), whichever agent decides.
+(3) So if, over the abstract runs, the question surely holds in each initial abstract state, h of it holds in
+the deployment; and if it does so for all questions of a specification, the specification holds.
+
+Proof. (1) is `local.start`. (2) Let D' come from D by an alternative with values u of its variables. Each of
+u is a constant, what a name stands for, or a value of the kind of some individual: for these values D has the
+guard and the conditions, so α(D) is in their may (`local.reading`); a `new` value is in no fact of D and
+outside of C. What the statements do to the facts is in `local.writes`: an atom follows from what they are
+about, and a sentence with a quantifier neither changes where no atom of it may be written, nor in a direction
+in which none may, nor is it other than what D' says. An alternative that may write none of the facts leaves
+α(D) as it is, which is a step of the abstraction; one with `ensure` may lead anywhere. An agent selects
+among these steps, and a policy selects what its rules say, read off D in the same way (`views.choices`).
+(3) By (2) the image under α of each run is a run of the abstraction. For a formula of the kernel, must and
+may go through ¬, ∧ and ↔ as for one state; may(E…) is E… of may over abstract steps, a superset of what is
+true, since each run has an image; must(E…) is empty. ∎
+
+No claim of the file is used that is not shown: not the bounds, nor that there is always a step. A declared
+key is used once it is shown in this way, without any key: then it holds in every reachable state, so that
+abstract states that break it are left out. Fairness only leaves runs out, and a run that ends has an image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from stead_sym.agents.roles import ANY, AgentLike, wrap_all
+from stead_sym.analyses.local.questions import questions
+from stead_sym.analyses.local.reading import Reading, facts_in
+from stead_sym.analyses.local.runs import Runs
+from stead_sym.analyses.local.start import Start, names_in
+from stead_sym.analyses.local.steps import Steps
+from stead_sym.analyses.local.values import sort_of
+from stead_sym.analyses.views.choices import followed
+from stead_sym.deployment.claims import claim_named, written_integers
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Choose, Delete, Ensure, Insert, Tool
+from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
+from stead_sym.errors import Undecided
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.names import constants
+from stead_sym.logic.substitution import expand
+from stead_sym.logic.syntax import Atom, Compare, Expanded, Formula, Globally, Not, Until, subformulas
+from stead_sym.relational.instance import broken_keys
+from stead_sym.relational.schema import Value, tells_history
+
+MOST_FACTS = 32
+"""So many facts are followed at most."""
+
+FEW_VALUES = 5
+"""A finite sort with more values than these has names, too, unless the specification compares its values."""
+
+MOST_QUESTIONS = 400
+"""So many questions a specification may come to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """That a specification holds: on so many ``facts`` at most, in so many ``questions``."""
+
+    facts: int
+    questions: int
+
+    def __str__(self) -> str:
+        facts = f"{self.facts} fact{'s' * (self.facts != 1)}"
+        return f"shown on {facts}" + f", {self.questions} cases" * (self.questions != 1)
+
+
+class Local:
+    """One deployment, whose specifications are shown on few facts each."""
+
+    def __init__(self, deployment: Deployment, backend: Backend | None = None, *, keys: bool = True) -> None:
+        """With ``keys`` a declared key is used where it is shown first."""
+        self.deployment, self._backend = deployment, backend
+        self._keys: dict[str, tuple[int, ...]] = {}
+        if not keys:
+            self._keys = {relation.name: () for relation in deployment.schema.relations}
+        columns = (deployment.schema.relation(each).sorts for each in written_integers(deployment))
+        self._overflowing = {s for sorts in columns for s in sorts if deployment.schema.sort(s).is_numeric}
+        """Sorts of integers of which a fact may have another value."""
+
+    @classmethod
+    def under(
+        cls,
+        deployment: Deployment,
+        agent: AgentLike | Mapping[str, AgentLike] = ANY,
+        backend: Backend | None = None,
+    ) -> Local:
+        """The deployment under an agent: its policies as they are, any other agent as one that may select
+        whatever it is offered."""
+        return cls(followed(deployment, wrap_all(deployment, agent), None), backend)
+
+    def key(self, relation: str) -> tuple[int, ...]:
+        """The declared key of a relation, if it is shown that no reachable state breaks it; else none."""
+        keys = () if tells_history(relation) else self.deployment.schema.relation(relation).keys
+        if keys and relation not in self._keys:
+            self._keys[relation] = ()  # nothing rests on what is to be shown
+            claim = claim_named(self.deployment, f"key of {relation}")
+            assert claim is not None
+            formula = expand(Globally("A", claim.invariant), {})
+            if isinstance(Local(self.deployment, self._backend, keys=False).shown(formula), Shown):
+                self._keys[relation] = keys
+        return self._keys[relation] if keys else ()
+
+    @at_work()
+    def shown(self, formula: Expanded) -> Shown | str:
+        """How it is shown that a sentence holds; why it is not, if it is not."""
+        mentioned = self._mentioned(formula)
+        schema = self.deployment.schema
+        listed = {
+            s.name for s in schema.sorts if s.values is not None and len(s.values) == len(mentioned[s.name])
+        }
+        named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
+        start = Start(self.deployment, mentioned)
+        most = number = 0
+        for question in questions(formula, mentioned, named):
+            number += 1
+            if number > MOST_QUESTIONS:
+                return f"it comes to more than {MOST_QUESTIONS} cases"
+            try:
+                found = _Question(self, question, mentioned, named, start, self._backend).answer()
+            except Undecided as undecided:
+                return str(undecided)
+            if isinstance(found, str):
+                return found
+            most = max(most, found)
+        return Shown(most, number)
+
+    def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
+        """Per sort the constants that a formula of the deployment, or this one, mentions; of a finite sort
+        all, if they are few or this formula compares them."""
+        found = self._in_tools | constants(formula)
+        compared = {part.sort for part in subformulas(formula) if isinstance(part, Compare)}
+        of_sort, sorts = self.deployment.constants, self.deployment.schema.sorts
+        whole = {s.name for s in sorts if s.values and (s.name in compared or len(s.values) <= FEW_VALUES)}
+        return {
+            sort.name: tuple(value for value in of_sort[sort.name] if sort.name in whole or value in found)
+            for sort in sorts
+        }
+
+    @cached_property
+    def starts_with_keys(self) -> bool:
+        """No initial state breaks a declared key: `initially any` asks for that, too."""
+        return not any(broken_keys(self.deployment.schema, self.deployment.init.facts))
+
+    @cached_property
+    def _in_tools(self) -> frozenset[Value]:
+        return frozenset(
+            value
+            for tool in self.deployment.tools_and_events
+            for f in _formulas(tool)
+            for value in constants(f)
+        )
+
+
+class _Question:
+    """One question, asked with more and more facts."""
+
+    def __init__(
+        self,
+        local: Local,
+        question: Formula,
+        mentioned: Mapping[str, tuple[Value, ...]],
+        named: frozenset[str],
+        start: Start,
+        backend: Backend | None,
+    ) -> None:
+        self._local, self._question, self._named, self._start = local, question, named, start
+        self.manager = Manager(backend)
+        self._names = names_in(question)
+        self._values = {
+            sort: (*values, *(one for one in self._names if sort_of(one) == sort))
+            for sort, values in mentioned.items()
+        }
+        self._bits: dict[Core, tuple[Bdd, Bdd]] = {}
+        self._inside = {one: self._bit(f"inside {k}") for k, one in enumerate(self._names)}
+
+    def _bit(self, label: str) -> tuple[Bdd, Bdd]:
+        self.manager.declare_bottom((label, f"{label}'"))
+        return self.manager.var(label), self.manager.var(f"{label}'")
+
+    def answer(self) -> int | str:
+        """On how many facts it is shown that the question surely holds; why it is not."""
+        whole = core(self._question)
+        more = frozenset(facts_in(whole))
+        while more:
+            if len(self._bits) + len(more) > MOST_FACTS:
+                return f"more than {MOST_FACTS} facts may matter"
+            for fact in sorted(more, key=str):
+                self._bits[fact] = self._bit(f"fact {len(self._bits)}")
+            needed = self._needed(whole)
+            if needed is None:
+                return len(self._bits)
+            more = needed
+        return "what all else may do could break it"
+
+    def _needed(self, whole: Core) -> frozenset[Core] | None:
+        """None if the question surely holds; else facts that may tell why it does, if there are any."""
+        m, local = self.manager, self._local
+        schema = local.deployment.schema
+        reading = Reading(m, schema, self._values, self._named, self._followed, local.key)
+        bits = {fact: now for fact, (now, _) in self._bits.items()}
+        inside = {one: now for one, (now, _) in self._inside.items()}
+        initial = self._start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
+        possible = self._agreeing(reading, local.key)
+        steps = Steps(local.deployment, reading, self._bits, lambda one: ~inside[one])
+        runs = Runs(m, steps.actions(), possible, reading)
+        reached = m.disj(runs.layers(initial, m.false))
+        if initial <= runs.known(whole, reached).must:
+            return None
+        bad = _bad(whole, runs, reached)
+        on_the_way = runs.on_the_way(runs.layers(initial, bad), bad)
+        followed = self._bits.keys()
+        for actions in (on_the_way, runs.actions):
+            if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
+                return needed
+        return frozenset()
+
+    def _followed(self, fact: Core) -> Bdd | None:
+        return self._bits[fact][0] if fact in self._bits else None
+
+    def _declared_key(self, relation: str) -> tuple[int, ...]:
+        """The declared key of a relation, if no initial state breaks any."""
+        local = self._local
+        return local.deployment.schema.relation(relation).keys if local.starts_with_keys else ()
+
+    def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...]]) -> Bdd:
+        """The abstract states in which each sentence with a quantifier is as the other facts say, and no two
+        atoms break a key."""
+        m = self.manager
+        parts = []
+        for fact, (now, _) in self._bits.items():
+            if not isinstance(fact, Atom):
+                known = reading.by_operator(fact)
+                parts.append((~known.must | now) & (~now | known.may))
+        for (one, (left, _)), (other, (right, _)) in combinations(self._bits.items(), 2):
+            if isinstance(one, Atom) and isinstance(other, Atom) and _share_key(one, other, keys):
+                parts.append(~left | ~right)
+        return m.conj(parts)
+
+
+def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -> bool:
+    key = keys(one.relation) if one.relation == other.relation else ()
+    return one != other and bool(key) and all(one.args[column] == other.args[column] for column in key)
+
+
+def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
+    """The reached states of which runs to them tell most of why the question may fail."""
+    match whole:
+        case Not(Until("E", _, body)):
+            return runs.known(body, reached).may & reached
+        case _:
+            return reached
+
+
+def _formulas(tool: Tool) -> Iterator[Formula]:
+    """All formulas of a tool and its effects; a statement's atom is one."""
+    yield tool.guard
+    for effect in tool.effects:
+        yield effect.when
+        for statement in effect.statements:
+            match statement:
+                case Choose(_, where):
+                    yield where
+                case Insert(atom, _, where) | Delete(atom, _, where):
+                    yield from (atom, where)
+                case Ensure(formula):
+                    yield formula
+                case _:
+                    pass

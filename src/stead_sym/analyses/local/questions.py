@@ -1,0 +1,111 @@
+"""From a specification to questions about a few values, which may be any.
+
+Let `AG ∀x. f` be asked. It holds if AG f holds for all values of x in U, active or not: to leave out that x
+is active asks for more. So leading universal quantifiers become values, under `AG`, `AX`, ∧ and the right
+side of → too, which commute with ∀ over a fixed set; `atmost n x. f` is ∀ over n+1 different values. A
+quantifier below any other operator stays, and with it all that is below it.
+
+The values are constants that the file's formulas mention, of finite sorts all, or *names*. A name stands for
+any other value: an identifier of the data, or one outside C. Different names are different values. Since
+every value is a constant or one of the others, the questions together ask for all values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import combinations, count
+
+from stead_sym.analyses.local.values import name
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    And,
+    Binder,
+    Const,
+    Count,
+    Equal,
+    Exists,
+    Expanded,
+    Forall,
+    Formula,
+    Globally,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Var,
+    conjunction,
+)
+from stead_sym.relational.schema import Value
+
+_MOST_COUNTED = 3
+"""`atmost n` becomes n+1 values up to this n; the values of larger ones would be too many."""
+
+
+def questions(
+    formula: Expanded, constants: Mapping[str, Sequence[Value]], named: Set[str]
+) -> Iterator[Formula]:
+    """Sentences over constants and names that together imply the formula; the ``named`` sorts have other
+    values than the constants."""
+    for binders, body in _pulled(formula, count()):
+        yield from _instances(binders, body, constants, dict.fromkeys(named, 0))
+
+
+def _instances(
+    binders: Sequence[Binder],
+    body: Formula,
+    constants: Mapping[str, Sequence[Value]],
+    used: Mapping[str, int],
+) -> Iterator[Formula]:
+    """The body for every choice of values, up to the order in which names are used, of which so many are
+    ``used`` of each sort that has any."""
+    if not binders:
+        yield body
+        return
+    sort, rest = binders[0].sort, binders[1:]
+    values = [(value, used) for value in constants[sort]]
+    if sort in used:
+        values += [(name(sort, k), {**used, sort: max(used[sort], k + 1)}) for k in range(used[sort] + 1)]
+    for value, now in values:
+        yield from _instances(rest, substitute(body, {binders[0].name: Const(value)}), constants, now)
+
+
+def _pulled(formula: Formula, numbers: Iterator[int]) -> Iterator[tuple[tuple[Binder, ...], Formula]]:
+    """Bodies with the variables under which they have to hold, for all values of these."""
+
+    def loose(binder: Binder, body: Formula) -> tuple[Binder, Formula]:
+        fresh = f"{binder.name}#{next(numbers)}"  # no name of a file
+        return replace(binder, name=fresh), substitute(body, {binder.name: Var(fresh)})
+
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from _pulled(part, numbers)
+        case Forall(binder, body):
+            own, inner = loose(binder, body)
+            yield from (((own, *others), f) for others, f in _pulled(inner, numbers))
+        case Not(Not(body)):
+            yield from _pulled(body, numbers)
+        case Not(Exists(binder, body)):
+            own, inner = loose(binder, body)
+            yield from (((own, *others), f) for others, f in _pulled(Not(inner), numbers))
+        case Not(Or(parts)):
+            for part in parts:
+                yield from _pulled(Not(part), numbers)
+        case Implies(Exists(binder, left), right):
+            own, inner = loose(binder, left)
+            yield from (((own, *others), f) for others, f in _pulled(Implies(inner, right), numbers))
+        case Implies(left, right):
+            yield from ((own, Implies(left, f)) for own, f in _pulled(right, numbers))
+        case Globally("A", body):
+            yield from ((own, Globally("A", f)) for own, f in _pulled(body, numbers))
+        case Next("A", body):
+            yield from ((own, Next("A", f)) for own, f in _pulled(body, numbers))
+        case Count("atmost", number, binder, body) if number <= _MOST_COUNTED:
+            pairs = [loose(binder, body) for _ in range(number + 1)]
+            variables = [Var(own.name) for own, _ in pairs]
+            different = (Not(Equal(a, b)) for a, b in combinations(variables, 2))
+            together = conjunction((*different, *(inner for _, inner in pairs)))
+            yield tuple(own for own, _ in pairs), Not(together)
+        case _:
+            yield (), formula

@@ -1,0 +1,218 @@
+"""What a few facts say of a formula, where nothing is known of the others: where it is surely true, and where
+it may be.
+
+A *fact* here is a closed formula of the kernel over constants and names: an atom, or a sentence with a
+quantifier, which is followed as a whole, as "some ticket is on the desk". A state of the abstraction says of
+each fact that is followed whether it holds.
+
+Law. Let h give to each name the value that it stands for, different values to different ones and none that
+the formula mentions, let s be the abstract state of D under h, and let h give to the individuals of f any
+values of their kinds. Then s ∈ must(f) implies D ⊨ h(f), and D ⊨ h(f) implies s ∈ may(f).
+
+Proof. By induction on f. What is followed is as s says, and an atom that is not is in must nowhere and in may
+everywhere. Negation swaps the two, ∧ and ↔ are monotone in them. ∃x. f ranges over active values, each of
+which is a constant, what a name stands for, or a value that an `other` individual stands for: may is the
+union of may(f) over these. Where f has an atom with x that has to hold, x is active if f is true; elsewhere
+must is empty, as it is for an `other` individual, of which there may be none. ∎
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stead_sym.analyses.local.values import individual, is_constant, is_name, kind, same, sort_of
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.logic.activity import implies_active
+from stead_sym.logic.evaluate import compares, value_of
+from stead_sym.logic.kernel import Core, core, outside_kernel
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    INTEGERS,
+    And,
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Count,
+    Equal,
+    Exists,
+    Formula,
+    Iff,
+    Not,
+    Temporal,
+    Truth,
+    Var,
+    children,
+    conjuncts,
+    free_variables,
+    is_compound,
+    is_temporal,
+    subformulas,
+    terms,
+)
+from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Where a formula is surely true, and where it may be."""
+
+    must: Bdd
+    may: Bdd
+
+    def __invert__(self) -> Known:
+        return Known(~self.may, ~self.must)
+
+    def __and__(self, other: Known) -> Known:
+        return Known(self.must & other.must, self.may & other.may)
+
+    def __or__(self, other: Known) -> Known:
+        return Known(self.must | other.must, self.may | other.may)
+
+
+@lru_cache(maxsize=1 << 16)
+def is_fact(formula: Core) -> bool:
+    """A closed atom or quantified sentence about the database in which no individual stands."""
+    if not isinstance(formula, Atom | Exists | Count) or free_variables(formula) or is_temporal(formula):
+        return False
+    if isinstance(formula, Atom) and any(map(is_compound, formula.args)):
+        return False
+    parts = tuple(subformulas(formula))
+    if any(isinstance(part, Atom) and tells_history(part.relation) for part in parts):
+        return False
+    own = (term for part in parts for term in terms(part))
+    return all(kind(term.value) == "named" for term in own if isinstance(term, Const))
+
+
+def facts_in(formula: Formula) -> Iterator[Core]:
+    """The facts that a formula reads, of one in another the outer one."""
+    f = core(formula)
+    if is_fact(f):
+        yield f
+    else:
+        for child in children(f):
+            yield from facts_in(child)
+
+
+class Reading:
+    """⟦f⟧ over the facts that are ``followed``, which gives the bit of each, None for any other."""
+
+    def __init__(
+        self,
+        manager: Manager,
+        schema: Schema,
+        values: Mapping[str, Sequence[Value]],
+        open_sorts: frozenset[str],
+        followed: Callable[[Core], Bdd | None],
+        keys: Callable[[str], tuple[int, ...]] = lambda _: (),
+    ) -> None:
+        """``values`` are the constants and names of each sort; the ``open_sorts`` have others. ``keys`` gives
+        the columns of a relation that determine the others in every reachable state, none if that is not
+        known."""
+        self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
+        self._followed, self._keys = followed, keys
+        self._memo: dict[Core, Known] = {}
+        self.nothing = Known(manager.false, manager.true)
+        self.true, self.false = Known(manager.true, manager.true), Known(manager.false, manager.false)
+
+    def __call__(self, formula: Formula) -> Known:
+        """Where a closed first-order formula is surely true, and where it may be."""
+        f = core(formula)
+        if is_fact(f) and (bit := self._followed(f)) is not None:
+            return Known(bit, bit)
+        if f not in self._memo:
+            self._memo[f] = self.by_operator(f)
+        return self._memo[f]
+
+    def by_operator(self, f: Core) -> Known:
+        """The same by the outermost operator, though the formula may be a fact that is followed."""
+        match f:
+            case Truth(value):
+                return self.constant(value)
+            case Equal(left, right) if not (is_compound(left) or is_compound(right)):
+                return self.constant(self._equal(value_of(left, {}), value_of(right, {})))
+            case Compare(_, left, right, sort) if sort != INTEGERS:
+                values = value_of(left, {}), value_of(right, {})
+                if any(kind(value) != "named" or is_name(value) for value in values):
+                    return self.nothing
+                return self.constant(compares(f, *values, self.schema))
+            case Equal() | Compare():
+                return self.nothing
+            case Atom():
+                return self.atom(f)
+            case Not(body):
+                return ~self(body)
+            case And(parts):
+                whole = self.true
+                for part in parts:
+                    whole = whole & self(part)
+                return whole
+            case Iff(left, right):
+                a, b = self(left), self(right)
+                return (a & b) | (~a & ~b)
+            case Exists(binder, body):
+                return self._some(binder, body, 1)
+            case Count("atleast", number, binder, body):
+                return self._some(binder, body, number)
+            case _ if isinstance(f, Temporal):
+                raise ValueError(f"temporal operator in a first-order formula: {f}")
+            case _:
+                raise outside_kernel(f)
+
+    def atom(self, atom: Atom) -> Known:
+        """An atom that is not followed: nothing is known of it, unless it has a value that is in no fact."""
+        values = (value_of(term, {}) for term in atom.args if not is_compound(term))
+        empty = not tells_history(atom.relation) and "new" in map(kind, values)
+        return self.false if empty else self.nothing
+
+    def constant(self, value: bool | None) -> Known:
+        """A truth value that is the same everywhere."""
+        return self.nothing if value is None else self.true if value else self.false
+
+    def _equal(self, left: Value, right: Value) -> bool | None:
+        """Whether two values are the same; of integers of two sorts it may not be known that they are not."""
+        open_values = [value for value in (left, right) if not is_constant(value)]
+        sorts = {sort_of(value) for value in open_values}
+        listed = all(
+            value in self.values[sort] for value in (left, right) for sort in sorts if is_numeral(value)
+        )
+        return same(left, right) if len(sorts) < 2 and listed else None
+
+    def _some(self, binder: Binder, body: Core, number: int) -> Known:
+        """At least so many values satisfy the body."""
+        m = self.manager
+        if number <= 0:
+            return self.true
+        sure = binder.declared or implies_active(body, binder.name)
+        values = self.values[binder.sort]
+        of_each = [self._at(binder, body, value) for value in values]
+        may = [one.may for one in of_each]
+        other = m.false
+        if binder.sort in self.open_sorts:
+            other = self._at(binder, body, individual("other", binder.sort, f"some {binder.name}")).may
+        if number == 1 and (determined := self._determined(binder, body)):
+            there = [m.disj(bits[value] for bits in determined if value in bits) for value in values]
+            elsewhere = [m.disj(there[:k] + there[k + 1 :]) for k in range(len(there))]
+            may = [one & ~taken for one, taken in zip(may, elsewhere, strict=True)]
+            other = other & ~m.disj(there)
+        must = m.at_least(number, [one.must for one in of_each]) if sure else m.false
+        return Known(must, m.at_least(number, may) | other)
+
+    def _determined(self, binder: Binder, body: Core) -> list[Mapping[Value, Bdd]]:
+        """For each atom that has to hold, and whose key determines the variable, where it holds with a
+        value, if that is followed."""
+        found = []
+        for part in conjuncts(body):
+            if isinstance(part, Atom) and not part.primed and Var(binder.name) in part.args:
+                atoms = {v: substitute(part, {binder.name: Const(v)}) for v in self.values[binder.sort]}
+                bits = {v: self._followed(core(a)) if is_fact(a) else None for v, a in atoms.items()}
+                known = {v: bit for v, bit in bits.items() if bit is not None}
+                keys = self._keys(part.relation) if known else ()
+                if keys and Var(binder.name) not in {part.args[column] for column in keys}:
+                    found.append(known)
+        return found
+
+    def _at(self, binder: Binder, body: Core, value: Value) -> Known:
+        return self(substitute(body, {binder.name: Const(value)}))

@@ -1,0 +1,110 @@
+"""The runs of an abstraction, and what a temporal formula surely is, or may be, along them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from stead_sym.analyses.local.reading import Known, Reading
+from stead_sym.analyses.local.steps import Action
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.errors import Undecided
+from stead_sym.logic.kernel import Core
+from stead_sym.logic.syntax import And, Globally, Iff, Next, Not, Until, is_temporal
+
+MOST_NODES = 50_000
+"""So many nodes the reached states of an abstraction may have."""
+
+_Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Runs:
+    """Runs by ``actions`` through the states that are ``possible``. An action that changes none of the facts
+    may happen in each."""
+
+    def __init__(self, manager: Manager, actions: Iterable[Action], possible: Bdd, reading: Reading) -> None:
+        self._m, self._possible, self._reading = manager, possible, reading
+        self.actions = tuple(actions)
+        relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
+        for action in self.actions:
+            relations[_names(action)].append(action.relation)
+        self._actions = [(pairs, manager.disj(parts)) for pairs, parts in relations.items()]
+
+    def image(self, states: Bdd) -> Bdd:
+        """Where an action leads from the states."""
+        return self._m.disj(self._after(*action, states) for action in self._actions)
+
+    def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
+        m = self._m
+        after = m.and_exist(frozenset(now for now, _ in pairs), relation, states)
+        return m.substitute(after, {then: m.var(now) for now, then in pairs}) & self._possible
+
+    def preimage(self, states: Bdd) -> Bdd:
+        """From where a step leads into the states, which are possible."""
+        m, every = self._m, [states]
+        for pairs, relation in self._actions:
+            primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
+            every.append(m.and_exist(frozenset(then for _, then in pairs), relation, primed))
+        return m.disj(every)
+
+    def layers(self, initial: Bdd, bad: Bdd) -> list[Bdd]:
+        """The states that are reached in 0, 1, … steps and in no fewer, up to those in which one is bad."""
+        layers, reached = [initial], initial
+        while layers[-1] & bad == self._m.false:
+            layer = self.image(layers[-1]) & ~reached
+            if layer == self._m.false:
+                break
+            reached = reached | layer
+            if reached.dag_size > MOST_NODES:
+                raise Undecided(f"the states of the facts take more than {MOST_NODES:,} nodes")
+            layers.append(layer)
+        return layers
+
+    def on_the_way(self, layers: Sequence[Bdd], bad: Bdd) -> Iterator[Action]:
+        """The actions of the shortest runs through the layers to a bad state."""
+        m, target = self._m, layers[-1] & bad
+        for layer in reversed(layers[:-1]):
+            for action in self.actions:
+                if self._after(_names(action), action.relation, layer) & target != m.false:
+                    yield action
+            target = self.preimage(target) & layer
+
+    def known(self, f: Core, within: Bdd) -> Known:
+        """Where a closed formula of the kernel is surely true, and where it may be, in the states ``within``,
+        which no step leaves."""
+        m = self._m
+        if not is_temporal(f):
+            return self._reading(f)
+        match f:
+            case Not(body):
+                return ~self.known(body, within)
+            case And(parts):
+                whole = self._reading.true
+                for part in parts:
+                    whole = whole & self.known(part, within)
+                return whole
+            case Iff(left, right):
+                a, b = self.known(left, within), self.known(right, within)
+                return (a & b) | (~a & ~b)
+            case Next("E", body):
+                return Known(m.false, self.preimage(self.known(body, within).may & within))
+            case Until("E", left, right):
+                through = self.known(left, within).may & within
+                reaching = layer = self.known(right, within).may & within
+                while layer != m.false:
+                    layer = self.preimage(layer) & through & ~reaching
+                    reaching = reaching | layer
+                return Known(m.false, reaching)
+            case Globally("E", body):
+                staying, before = self.known(body, within).may & within, within
+                while staying != before:
+                    before, staying = staying, staying & self.preimage(staying)
+                return Known(m.false, staying)
+            case _:
+                return self._reading.nothing  # a quantifier over runs
+
+
+def _names(action: Action) -> _Pairs:
+    """The names of the variables that an action changes, now and then."""
+    return tuple((next(iter(now.support)), next(iter(then.support))) for now, then in action.change)

@@ -1,0 +1,193 @@
+"""The abstract states of the initial databases, for all values that the names may stand for, or a few more.
+
+For each set of names of which some fact speaks, the facts about names of this set alone take the truth values
+that they have for some choice of values; the abstract initial states are those that do so for each set. Most
+choices make no fact true that speaks of two names, so that it is enough to go through those that do, and to
+let each name alone have any of its values.
+
+What is not looked up is left open: facts of relations of `initially any`, and sentences with a quantifier
+that no fact of the data bounds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from itertools import count
+
+from stead_sym.analyses.local.values import is_name, sort_of
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.logic.evaluate import holds, value_of
+from stead_sym.logic.kernel import Core
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    And,
+    Atom,
+    Const,
+    Count,
+    Exists,
+    Formula,
+    Term,
+    Var,
+    is_compound,
+    map_children,
+    map_terms,
+    relations_in,
+    subformulas,
+    terms,
+)
+from stead_sym.relational.schema import Value
+
+_Choice = tuple[Value, ...]
+
+OUTSIDE = "\0outside"
+"""A value outside C, which stands in no initial fact."""
+
+
+def names_in(fact: Formula) -> tuple[Value, ...]:
+    """The names of which a fact speaks, sorted."""
+    own = (term for part in subformulas(fact) for term in terms(part))
+    return tuple(sorted({term.value for term in own if isinstance(term, Const) and is_name(term.value)}))
+
+
+class Start:
+    """Which values make which facts true in D0; kept between questions."""
+
+    def __init__(self, deployment: Deployment, mentioned: Mapping[str, Sequence[Value]]) -> None:
+        self._init = deployment.init
+        self._open = frozenset(() if deployment.initially is None else deployment.initially.relations)
+        self._values = {
+            sort: (*(value for value in values if value not in set(mentioned[sort])), OUTSIDE)
+            for sort, values in deployment.constants.items()
+        }
+        self._true: dict[Formula, frozenset[_Choice] | None] = {}
+
+    def states(self, manager: Manager, bits: Mapping[Core, Bdd], inside: Mapping[Value, Bdd]) -> Bdd:
+        """The abstract initial states; ``inside``: where a name stands for a value of C."""
+        true = {fact: found for fact in bits if (found := self.true(fact)) is not None}
+        by_names: dict[tuple[Value, ...], list[Core]] = defaultdict(list)
+        for fact in true:
+            by_names[names_in(fact)].append(fact)
+        parts = [bits[fact] if true[fact] else ~bits[fact] for fact in by_names.pop((), [])]
+        for one, bit in inside.items():
+            own = by_names.pop((one,), [])
+            kinds = {
+                (value != OUTSIDE, *((value,) in self._chosen(true[fact]) for fact in own))
+                for value in self._values[sort_of(one)]
+            }
+            parts.append(self._any_of(manager, [bit, *(bits[fact] for fact in own)], kinds))
+        for several, own in by_names.items():
+            below = [fact for fact in true if set(names_in(fact)) <= set(several) and names_in(fact)]
+            choices = frozenset[_Choice]().union(*(self._chosen(true[fact]) for fact in own))
+            kinds = {
+                (
+                    *(value != OUTSIDE for value in choice),
+                    *(self._at(fact, several, choice) in self._chosen(true[fact]) for fact in below),
+                )
+                for choice in choices
+            }
+            functions = [*(inside[one] for one in several), *(bits[fact] for fact in below)]
+            none = manager.conj(~bits[fact] for fact in own)
+            parts.append(none | self._any_of(manager, functions, kinds))
+        return manager.conj(parts)
+
+    @staticmethod
+    def _chosen(found: frozenset[_Choice] | None) -> frozenset[_Choice]:
+        assert found is not None
+        return found
+
+    @staticmethod
+    def _at(fact: Core, several: Sequence[Value], choice: _Choice) -> _Choice:
+        """The values of the names of one fact."""
+        chosen = dict(zip(several, choice, strict=True))
+        return tuple(chosen[one] for one in names_in(fact))
+
+    @staticmethod
+    def _any_of(manager: Manager, functions: Sequence[Bdd], kinds: Set[tuple[bool, ...]]) -> Bdd:
+        return manager.disj(
+            manager.conj(one if value else ~one for one, value in zip(functions, kind, strict=True))
+            for kind in sorted(kinds)
+        )
+
+    def true(self, fact: Core) -> frozenset[_Choice] | None:
+        """The values of the names of a fact, in their order, that make it true in D0; different names have
+        different values. None where that is left open."""
+        if fact not in self._true:
+            self._true[fact] = self._look_up(fact)
+        return self._true[fact]
+
+    def _look_up(self, fact: Core) -> frozenset[_Choice] | None:
+        if not self._open.isdisjoint(relations_in(fact)):
+            return None
+        names = names_in(fact)
+        if not names:
+            return frozenset({()} if holds(fact, self._init) else ())
+        variables = {one: Var(one) for one in names}
+        free = _with_variables(fact, variables)
+        if len(names) == 1:
+            tried: Iterable[_Choice] = ((value,) for value in self._values[sort_of(names[0])])
+        else:
+            bounding = [*_bounding(free, count())]
+            if not set(names) <= {t.name for a in bounding for t in a.args if isinstance(t, Var)}:
+                return None
+            tried = {tuple(sigma[one] for one in names) for sigma in self._joined(bounding, set(names), {})}
+        return frozenset(
+            choice
+            for choice in tried
+            if all(v in self._allowed[sort_of(one)] for one, v in zip(names, choice, strict=True))
+            and len({*zip(map(sort_of, names), choice, strict=True)}) == len(names)
+            and holds(free, self._init, dict(zip(names, choice, strict=True)))
+        )
+
+    @cached_property
+    def _allowed(self) -> Mapping[str, frozenset[Value]]:
+        return {sort: frozenset(values) for sort, values in self._values.items()}
+
+    def _joined(
+        self, atoms: Sequence[Atom], names: Set[str], sigma: Mapping[str, Value]
+    ) -> Iterator[Mapping[str, Value]]:
+        """The values of the names with which all of the atoms hold, for some values of other variables."""
+        if names <= sigma.keys() or not atoms:
+            yield sigma
+            return
+
+        def known(atom: Atom) -> int:
+            return sum(not isinstance(term, Var) or term.name in sigma for term in atom.args)
+
+        first = max(atoms, key=known)
+        rest = [atom for atom in atoms if atom is not first]
+        pattern = [sigma.get(t.name) if isinstance(t, Var) else value_of(t, {}) for t in first.args]
+        for args in self._init.matching(first.relation, pattern):
+            extended = dict(sigma)
+            pairs = [(t.name, v) for t, v in zip(first.args, args, strict=True) if isinstance(t, Var)]
+            if all(extended.setdefault(variable, value) == value for variable, value in pairs):
+                yield from self._joined(rest, names, extended)
+
+
+def _with_variables(fact: Core, variables: Mapping[Value, Var]) -> Core:
+    """The fact with a variable, which no file can name, for each name."""
+
+    def free(term: Term) -> Term:
+        return variables.get(term.value, term) if isinstance(term, Const) else term
+
+    return map_children(lambda f: _with_variables(f, variables), map_terms(free, fact))
+
+
+def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[Atom]:
+    """Atoms that hold wherever the formula does, for some values of its bound variables, each of which gets a
+    name of its own."""
+    match formula:
+        case Atom(_, args) if not any(map(is_compound, args)):
+            yield formula
+        case And(parts):
+            for part in parts:
+                yield from _bounding(part, numbers)
+        case Exists(binder, body):
+            own = Var(f"{binder.name}#{next(numbers)}")
+            yield from _bounding(substitute(body, {binder.name: own}), numbers)
+        case Count("atleast", number, binder, body) if number > 0:
+            yield from _bounding(Exists(binder, body), numbers)
+        case _:
+            pass

@@ -1,0 +1,208 @@
+"""The steps between abstract states: what the tools and events that may write a followed fact do to it.
+
+A variable of an alternative takes each constant and name of its sort and an `other` individual, or, if none
+of the facts that are followed could tell, `any` one. A step that writes none of the facts is one from each
+abstract state to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from stead_sym.analyses.local.reading import Known, Reading, facts_in
+from stead_sym.analyses.local.values import individual, is_name, same
+from stead_sym.analyses.local.writes import After, Write, occurring
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Choose, Delete, Effect, Fresh, Insert, Tool
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.errors import Undecided
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import Atom, Binder, Compare, Const, Equal, Formula, Term, Var, subformulas, terms
+from stead_sym.relational.schema import Value
+
+MOST_CHOICES = 4_096
+"""So many choices of values an alternative may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A ``relation`` over all facts now and those then that it may ``change``, pairs of variables, and the
+    facts that it ``reads``."""
+
+    relation: Bdd
+    change: tuple[tuple[Bdd, Bdd], ...]
+    reads: frozenset[Core]
+
+
+class Steps:
+    """The steps over the ``facts`` that are followed, ``bits`` for each: now and then."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        reading: Reading,
+        bits: Mapping[Core, tuple[Bdd, Bdd]],
+        outside: Callable[[Value], Bdd],
+    ) -> None:
+        """``outside``: where a name stands for a value outside C."""
+        self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
+        self._m = reading.manager
+        self._columns = {
+            (atom.relation, column)
+            for fact in bits
+            for atom, _ in occurring(fact)
+            for column, term in enumerate(atom.args)
+            if isinstance(term, Const)
+        }
+
+    def actions(self) -> Iterator[Action]:
+        """The steps, each over the facts that it may change."""
+        for tool in self._deployment.tools_and_events:
+            for effect in tool.effects:
+                yield from self._of_alternative(tool, effect)
+
+    def _of_alternative(self, tool: Tool, effect: Effect) -> Iterator[Action]:
+        if effect.is_ensure:
+            yield Action(self._m.true, tuple(self._bits.values()), frozenset())
+            return
+        unread = {name: Var(name) for name in _variables(tool, effect)}
+        if not any(any(Write(effect, unread, self._reading).may_change(fact)) for fact in self._bits):
+            return
+        for values in self._choices(tool, effect):
+            action = self._action(tool, effect, {name: Const(value) for name, value in values.items()})
+            if action.relation != self._m.false:
+                yield action
+
+    def _action(self, tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Action:
+        """What an alternative does with these values."""
+        m, write = self._m, Write(effect, values, self._reading)
+        changes = {fact: ways for fact in self._bits if any(ways := write.may_change(fact))}
+        if not changes:
+            return Action(m.false, (), frozenset())
+        conditions = [*_conditions(tool, effect, values)]
+        step = self._enabled(effect, values, conditions)
+        if step == m.false:
+            return Action(step, (), frozenset())
+        after = After(
+            self._reading,
+            write,
+            lambda fact: self._bits[fact][fact in changes] if fact in self._bits else None,
+        )
+        for fact, (up, down) in changes.items():
+            now, then = self._bits[fact]
+            if isinstance(fact, Atom):
+                known = write.after(fact, Known(now, now))
+                conditions.extend(write.reads(fact))
+            else:
+                known = after.by_operator(fact)
+                step = step & (m.true if up else ~then | now) & (m.true if down else ~now | then)
+            step = step & (~known.must | then) & (~then | known.may)
+        reads = frozenset(fact for formula in conditions for fact in facts_in(formula))
+        return Action(step, tuple(self._bits[fact] for fact in changes), reads)
+
+    def _enabled(self, effect: Effect, values: Mapping[str, Term], conditions: Iterable[Formula]) -> Bdd:
+        """Where the alternative may be taken with these values."""
+        may = self._m.true
+        for binder in effect.fresh:
+            value = values[binder.name]
+            assert isinstance(value, Const)
+            if is_name(value.value):
+                may = may & self._outside(value.value) & self._in_no_fact(value.value)
+        for formula in conditions:
+            if may == self._m.false:
+                break
+            may = may & self._reading(formula).may
+        return may
+
+    def _in_no_fact(self, value: Value) -> Bdd:
+        """Where none of the atoms that are followed has the value."""
+        return self._m.conj(
+            ~now
+            for fact, (now, _) in self._bits.items()
+            if isinstance(fact, Atom) and Const(value) in fact.args
+        )
+
+    def _choices(self, tool: Tool, effect: Effect) -> Iterator[Mapping[str, Value]]:
+        """The values that the variables of an alternative may have together."""
+        fresh = {binder.name for binder in effect.fresh}
+        ranges = {
+            binder.name: list(self._range(tool, effect, binder, binder.name in fresh))
+            for binder in _variables(tool, effect).values()
+        }
+        number = 1
+        for listed in ranges.values():
+            number *= len(listed)
+        if number > MOST_CHOICES:
+            raise Undecided(f"{tool.name} has {number:,} choices of values that may matter")
+        for chosen in product(*ranges.values()):
+            values = dict(zip(ranges, chosen, strict=True))
+            if all(
+                same(values[one], value) is not True
+                for one in fresh
+                for other, value in values.items()
+                if other != one and self._sorts(tool, effect)[other] == self._sorts(tool, effect)[one]
+            ):
+                yield values
+
+    def _sorts(self, tool: Tool, effect: Effect) -> Mapping[str, str]:
+        return {name: binder.sort for name, binder in _variables(tool, effect).items()}
+
+    def _range(self, tool: Tool, effect: Effect, binder: Binder, fresh: bool) -> Iterator[Value]:
+        values = self._reading.values[binder.sort]
+        if fresh:
+            yield from filter(is_name, values)
+            yield individual("new", binder.sort, binder.name)
+        elif not self._matters(binder.name, tool, effect):
+            yield individual("any", binder.sort, binder.name)
+        else:
+            yield from values
+            if binder.sort in self._reading.open_sorts:
+                yield individual("other", binder.sort, binder.name)
+
+    def _matters(self, name: str, tool: Tool, effect: Effect) -> bool:
+        """Whether the variable stands where a fact that is followed has a value, or is compared."""
+        for formula in _formulas(tool, effect):
+            for part in subformulas(formula):
+                match part:
+                    case Atom(relation, args):
+                        if any(
+                            (relation, column) in self._columns
+                            for column, term in enumerate(args)
+                            if term == Var(name)
+                        ):
+                            return True
+                    case Equal() | Compare() if Var(name) in terms(part):
+                        return True
+                    case _:
+                        pass
+        return False
+
+
+def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
+    """The parameters of the tool and the variables of the alternative's statements."""
+    own = (s.binder for s in effect.statements if isinstance(s, Choose | Fresh))
+    binders = (*tool.params, *own)
+    found = {binder.name: binder for binder in binders}
+    if len(found) < len(binders):
+        raise Undecided(f"{tool.name} has two variables of one name")
+    return found
+
+
+def _conditions(tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Iterator[Formula]:
+    """What has to hold where the alternative is taken with these values."""
+    for formula in (tool.guard, effect.when, *(s.where for s in effect.statements if isinstance(s, Choose))):
+        yield substitute(formula, values)
+
+
+def _formulas(tool: Tool, effect: Effect) -> Iterator[Formula]:
+    """All that an alternative reads and writes."""
+    yield from (core(tool.guard), core(effect.when))
+    for statement in effect.statements:
+        if isinstance(statement, Choose):
+            yield core(statement.where)
+        elif isinstance(statement, Insert | Delete):
+            yield statement.atom
+            yield core(statement.where)

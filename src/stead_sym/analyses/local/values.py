@@ -1,0 +1,67 @@
+"""Values of an abstract state and their equality, which may be unknown.
+
+Beside constants there are
+- names: each stands for one value that no formula mentions, in a run the same throughout; names differ;
+- individuals, which a formula or a step brings in: `other` than all constants and names of its sort, `any`
+  value, or `new`, which stands in no fact yet and is no constant.
+
+No value of a file begins as these do.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from stead_sym.relational.schema import Value
+
+Kind: TypeAlias = Literal["named", "other", "any", "new"]
+
+_MARK = "\0"
+
+
+def name(sort: str, number: int) -> Value:
+    """The name of this number, of a sort."""
+    return f"{_MARK}named:{sort}:{number}"
+
+
+def is_name(value: Value) -> bool:
+    """The value is a name."""
+    return value.startswith(f"{_MARK}named:")
+
+
+def sort_of(value: Value) -> str:
+    """The sort of a name or an individual."""
+    return value.split(":")[1]
+
+
+def individual(kind: Kind, sort: str, variable: str) -> Value:
+    """The individual that a variable stands for."""
+    return f"{_MARK}{kind}:{sort}:{variable}"
+
+
+def is_constant(value: Value) -> bool:
+    """The value stands for itself."""
+    return not value.startswith(_MARK)
+
+
+def kind(value: Value) -> Kind:
+    """Which kind of value it is; a constant is `named`, too."""
+    if value.startswith(f"{_MARK}other:"):
+        return "other"
+    if value.startswith(f"{_MARK}any:"):
+        return "any"
+    return "new" if value.startswith(f"{_MARK}new:") else "named"
+
+
+def same(left: Value, right: Value) -> bool | None:
+    """Whether two values of one sort are the same; None if that is not known.
+
+    A step's `new` value is none of its other values, which are active or constants; a quantifier may range
+    over it, so that an `other` individual may be it.
+    """
+    if left == right:
+        return True
+    kinds = {kind(left), kind(right)}
+    if "any" in kinds or kinds in ({"other"}, {"other", "new"}):
+        return None
+    return False

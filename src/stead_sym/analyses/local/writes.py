@@ -1,0 +1,183 @@
+"""What an alternative of a tool may do to the facts that are followed, for values of its variables.
+
+An alternative with values leads to D' = (D - deleted) ∪ inserted. Of an atom A that is followed
+
+    A is inserted  or  A holds and is not deleted   surely   implies  A',
+    A'  implies  A may be inserted  or  A holds and is not surely deleted.
+
+A sentence p with a quantifier keeps its truth value if no statement speaks of what an atom of p may be. Else
+it can only become true if something is inserted of a relation in which p is monotone, or deleted of one in
+which it is antitone, and the other way round; and it is as D' says, which is read as D is (`local.reading`),
+each atom in the way above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+
+from stead_sym.analyses.local.reading import Known, Reading
+from stead_sym.analyses.local.values import same
+from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
+from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.logic.activity import implies_active
+from stead_sym.logic.evaluate import value_of
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import (
+    Atom,
+    Count,
+    Each,
+    Exists,
+    Formula,
+    Term,
+    Var,
+    children,
+    is_compound,
+    signs,
+    subformulas,
+)
+
+Environment = Mapping[str, Term]
+
+
+class Write:
+    """One alternative with ``values`` of its variables, read in D by ``reading``."""
+
+    def __init__(self, effect: Effect, values: Environment, reading: Reading) -> None:
+        self._effect, self._values, self._reading = effect, values, reading
+
+    def may_change(self, fact: Core) -> tuple[bool, bool]:
+        """Whether a fact may become true, and whether it may become false, by the relations that are
+        written and the values that stand there alone."""
+        up = down = False
+        for atom, sign in occurring(fact):
+            for relation, args, inserts in self._written():
+                if relation == atom.relation and _may_meet(atom, args):
+                    up |= sign == 0 or (sign > 0) is inserts
+                    down |= sign == 0 or (sign > 0) is not inserts
+        if depends_on_activity(fact) and any(True for _ in self._written()):
+            return True, True
+        return up, down
+
+    def _written(self) -> Iterator[tuple[str, tuple[Term, ...] | None, bool]]:
+        """Relations with the arguments that are written, None for all, and whether they are inserted."""
+        for statement in self._effect.statements:
+            match statement:
+                case Insert(atom) | Delete(atom):
+                    args = substitute(atom, self._free(statement)).args  # type: ignore[attr-defined]
+                    yield atom.relation, args, isinstance(statement, Insert)
+                case Clear(relations):
+                    yield from ((relation, None, False) for relation in relations)
+                case _:
+                    pass
+
+    def _free(self, statement: Insert | Delete) -> Environment:
+        """The values of the variables that the statement does not bind."""
+        own = {binder.name for binder in statement.binders}
+        return {name: value for name, value in self._values.items() if name not in own}
+
+    def after(self, atom: Atom, before: Known) -> Known:
+        """What is known of A' if this is known of A."""
+        inserted = deleted = self._reading.false
+        for statement in self._effect.statements:
+            match statement:
+                case Insert():
+                    inserted = inserted | self._meets(statement, atom)
+                case Delete():
+                    deleted = deleted | self._meets(statement, atom)
+                case Clear(relations) if atom.relation in relations:
+                    deleted = self._reading.true
+                case _:
+                    pass
+        return inserted | (before & ~deleted)
+
+    def reads(self, atom: Atom) -> Iterator[Formula]:
+        """What the statements read before they insert or delete this fact, or do not."""
+        for statement in self._effect.statements:
+            if isinstance(statement, Insert | Delete) and statement.atom.relation == atom.relation:
+                yield self._about(statement, atom)[1]
+
+    def _meets(self, statement: Insert | Delete, atom: Atom) -> Known:
+        """Whether the statement is about this fact."""
+        reading = self._reading
+        if statement.atom.relation != atom.relation:
+            return reading.false
+        whole, where, active = self._about(statement, atom)
+        known = whole if whole == reading.false else whole & reading(where)
+        if isinstance(statement, Insert) and not active:
+            return Known(reading.manager.false, known.may)
+        return known
+
+    def _about(self, statement: Insert | Delete, atom: Atom) -> tuple[Known, Formula, bool]:
+        """Whether the arguments are those of this fact, the condition under which it is written then, and
+        whether that says that the values of the statement's variables are active."""
+        reading = self._reading
+        bound = {binder.name for binder in statement.binders}
+        images: dict[str, Term] = dict(self._free(statement))
+        whole = reading.true
+        for term, value in zip(statement.atom.args, atom.args, strict=True):
+            if is_compound(term):
+                whole = whole & reading.nothing
+            elif isinstance(term, Var) and term.name in bound and term.name not in images:
+                images[term.name] = value
+            else:
+                image = images[term.name] if isinstance(term, Var) else term
+                whole = whole & reading.constant(same(value_of(image, {}), value_of(value, {})))
+        where: Formula = statement.where
+        for binder in statement.binders:
+            if binder.name not in images:
+                where = Exists(binder, where)
+        active = all(n not in images or implies_active(core(statement.where), n) for n in bound)
+        return whole, substitute(where, images), active
+
+
+class After(Reading):
+    """What is known of D', read off D and a ``write``; ``followed`` has the facts that are followed in D'."""
+
+    def __init__(self, before: Reading, write: Write, followed: Callable[[Core], Bdd | None]) -> None:
+        super().__init__(before.manager, before.schema, before.values, before.open_sorts, followed)
+        self._before, self._write = before, write
+
+    def atom(self, atom: Atom) -> Known:
+        if any(map(is_compound, atom.args)):
+            return self.nothing
+        return self._write.after(atom, self._before(atom))
+
+
+def _may_meet(atom: Atom, args: tuple[Term, ...] | None) -> bool:
+    """Whether a fact with these arguments, whose variables stand for any value, may be one of the atom's."""
+    if args is None:
+        return True
+    return all(
+        isinstance(a, Var) or isinstance(b, Var) or is_compound(a) or is_compound(b)
+        or same(value_of(a, {}), value_of(b, {})) is not False
+        for a, b in zip(atom.args, args, strict=True)
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 14)
+def occurring(formula: Core) -> tuple[tuple[Atom, int], ...]:
+    """The atoms of a formula, each with 1 where it is monotone in it, -1 antitone, 0 neither is sure."""
+    if isinstance(formula, Atom) and not any(map(is_compound, formula.args)):
+        return ((formula, 1),)
+    found = [] if not isinstance(formula, Atom) else [(formula, 1)]
+    for child, sign in zip(children(formula), _signs(formula), strict=True):
+        found += [(atom, sign * own) for atom, own in occurring(child)]
+    return tuple(found)
+
+
+def _signs(formula: Core) -> tuple[int, ...]:
+    given = signs(formula)
+    number = len(children(formula))
+    return given if len(given) == number else (0,) * number
+
+
+@lru_cache(maxsize=1 << 14)
+def depends_on_activity(fact: Core) -> bool:
+    """Whether the truth value may change with which values are active, its atoms being as they are."""
+    return any(
+        not part.binder.declared and not implies_active(part.body, part.binder.name)
+        for part in subformulas(fact)
+        if isinstance(part, Exists | Count | Each)
+    )

@@ -1,0 +1,68 @@
+"""What was shown on few facts, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rich.console import Console
+
+from stead_sym.analyses.local.verify import Localised
+from stead_sym.evidence.data import text_digest
+from stead_sym.evidence.document import Count, Document, Json
+from stead_sym.report.data import verdict_data
+from stead_sym.report.document import Positive, Seconds, VerdictData
+from stead_sym.report.verdicts import verdict_row, verdict_table
+from stead_sym.support.wrapping import Text, indented, labelled
+
+_LEFT_OUT = "states, failures, findings, the claims of the file (no verdict needs these)"
+
+
+class ShownLocallyData(Document):
+    """A specification was shown on so many `facts` at most, in so many `cases` of values."""
+
+    facts: Count
+    cases: Positive
+
+
+class LocalReport(Document):
+    """The report of `verify --method local`: `specs` hold or are unknown. States, failures and findings were
+    not looked for, and neither were the claims of the file, on which no verdict rests. `shown` has how each
+    specification that holds was shown."""
+
+    deployment: str
+    digest: str
+    agent: str
+    method: Literal["local"]
+    seconds: Seconds
+    specs: dict[str, VerdictData]
+    shown: dict[str, ShownLocallyData]
+
+
+def localised_data(found: Localised) -> dict[str, Json]:
+    """The report as JSON data."""
+    return LocalReport(
+        deployment=found.deployment.name,
+        digest=text_digest(found.deployment),
+        agent=found.agent,
+        method="local",
+        seconds=found.seconds,
+        specs={name: verdict_data(verdict, None) for name, verdict in found.verdicts.items()},
+        shown={
+            name: ShownLocallyData(facts=how.facts, cases=how.questions) for name, how in found.shown.items()
+        },
+    ).data()
+
+
+def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
+    """The report on a terminal; with ``quiet`` a line for each specification."""
+    if quiet:
+        for verdict in found.verdicts.values():
+            console.print(str(verdict), soft_wrap=True)
+        return
+    console.print(Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold")))
+    grid = labelled()
+    grid.add_row("method", f"local, {found.seconds:.2f} s")
+    grid.add_row("left out", _LEFT_OUT)
+    console.print(indented(grid))
+    console.print()
+    console.print(verdict_table(map(verdict_row, found.verdicts.values()), console))

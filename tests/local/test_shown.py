@@ -1,0 +1,125 @@
+"""What is shown on few facts, and what must not be, on deployments that are small enough to see why."""
+
+from __future__ import annotations
+
+import pytest
+
+from stead_sym.analyses.local.verify import localise
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.verification.verify import verify
+
+DESK = """
+deployment desk
+sort case, person
+sort stage = { new, open, done } rigid
+relation Stage(case key, stage)
+relation Owner(case key, person)
+relation Staff(person)
+relation Desk(case)
+relation Seen(case)
+bound case 1
+init
+  Staff(ann)
+  Staff(bob)
+  Stage(c1, open)
+  Owner(c1, ann)
+  Stage(c2, done)
+  Owner(c2, bob)
+  Seen(c2)
+
+event arrive()
+  guard ~Desk(_) & ~Stage(_, new)
+  effect
+    fresh c: case
+    insert Stage(c, new)
+    insert Desk(c)
+event leave(c: case)
+  guard Desk(c) & Stage(c, done)
+  effect
+    delete Stage(c, _)
+    delete Owner(c, _)
+    delete Seen(c)
+    delete Desk(c)
+event forget(p: person)
+  guard Staff(p) & p != ann
+  effect
+    delete Staff(p)
+tool give(c: case, p: person)
+  guard Desk(c) & Staff(p)
+  effect
+    set Owner(c, p)
+    set Stage(c, open)
+tool look(c: case)
+  guard Stage(c, open)
+  effect
+    insert Seen(c)
+tool finish(c: case)
+  guard Stage(c, open) & Seen(c)
+  effect
+    set Stage(c, done)
+tool wait()
+policy careful
+  call look(c) when Stage(c, open) & ~Seen(c)
+  call give(c, ann)
+  call wait()
+"""
+HOLDS = {
+    "one_on_desk": "AG atmost 1 c. Desk(c)",
+    "has_stage": "AG forall c. (Desk(c) -> Stage(c, _))",
+    "seen_first": "AG forall c. (Stage(c, done) -> Seen(c))",
+    "in_order": "AG forall c. (Stage(c, new) -> A[~Stage(c, done) W Stage(c, open)])",
+    "one_stage": "AG forall c, s, t. (Stage(c, s) & Stage(c, t) -> s = t)",
+    "ann_stays": "AG Staff(ann)",
+    "only_opened": "AG forall c. (Stage(c, new) -> AX ~Stage(c, done))",
+}
+FAILS = {
+    "staff_stays": "AG forall p. (Staff(p) -> AX Staff(p))",
+    "owners_are_staff": "AG forall c, p. (Owner(c, p) -> Staff(p))",
+    "never_two_new": "AG forall c. ~Stage(c, new)",
+    "all_seen": "AG forall c. (Stage(c, open) -> Seen(c))",
+    "bob_owns": "AG forall c. (Owner(c, ann) -> ~Stage(c, done))",
+    "all_staff": "AG atleast 2 p. Staff(p)",
+    "not_emptied": "AG exists c. Desk(c) | ~Stage(c1, done)",
+    "stays_open": "AG forall c. (Stage(c, open) -> A[Stage(c, open) W Owner(c, bob)])",
+}
+
+
+def desk():
+    lines = (f"spec {name} {formula}" for name, formula in {**HOLDS, **FAILS}.items())
+    return parse_deployment(DESK + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_shown(name):
+    assert localise(desk(), {"": "any"}, [name]).verdicts[name].holds is True
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_not_shown(name):
+    assert localise(desk(), {"": "any"}, [name]).verdicts[name].holds is None
+
+
+def test_the_engine_agrees():
+    result = verify(desk(), "any", findings=False)
+    assert {name: verdict.holds for name, verdict in result.verdicts.items()} == {
+        **dict.fromkeys(HOLDS, True),
+        **dict.fromkeys(FAILS, False),
+    }
+
+
+def test_a_policy_is_followed():
+    """Under `any` case c1 can be given to bob; the policy gives to ann only."""
+    deployment = desk()
+    asked = ["AG forall c. (Desk(c) -> ~Owner(c, bob))"]
+    by_any, by_policy = (localise(deployment, {"": who}, asked) for who in ("any", "careful"))
+    assert [verdict.holds for verdict in by_any.verdicts.values()] == [None]
+    assert [verdict.holds for verdict in by_policy.verdicts.values()] == [True]
+
+
+def test_more_records_take_no_more_facts():
+    """The facts needed do not grow with the data."""
+    more = "".join(f"  Stage(d{k}, done)\n  Seen(d{k})\n  Owner(d{k}, bob)\n" for k in range(300))
+    large = parse_deployment(
+        DESK.replace("  Seen(c2)\n", f"  Seen(c2)\n{more}") + f"spec seen_first {HOLDS['seen_first']}\n"
+    )
+    assert localise(large, {"": "any"}).shown == localise(desk(), {"": "any"}, ["seen_first"]).shown
