@@ -54,8 +54,8 @@ def _readers(deployment: Deployment) -> Iterator[tuple[str, Expanded, Span | Non
             yield f"`call {rule.tool}(…)` of policy {policy.name}", rule.when, rule.span, None
     for constraint in deployment.fair:
         yield f"`fair {constraint}`", constraint, constraint.span, None
-    for line in deployment.written.terminal:
-        yield "`terminal when …`", expand(line.when, deployment.names.definitions), line.span, None
+    for terminal in deployment.written.terminal:
+        yield "`terminal when …`", expand(terminal.when, deployment.names.definitions), terminal.span, None
 
 
 def _filling(effect: Effect, names: set[str]) -> set[str]:
