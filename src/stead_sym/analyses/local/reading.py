@@ -200,7 +200,7 @@ class Reading:
         must = m.at_least(number, [one.must for one in of_each]) if sure else m.false
         return Known(must, m.at_least(number, may) | other)
 
-    def _determined(self, binder: Binder, body: Core) -> list[Mapping[Value, Bdd]]:
+    def _determined(self, binder: Binder, body: Core) -> list[dict[Value, Bdd]]:
         """For each atom that has to hold, and whose key determines the variable, where it holds with a
         value, if that is followed."""
         found = []

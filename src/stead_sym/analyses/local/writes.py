@@ -23,7 +23,7 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute
+from stead_sym.logic.substitution import substitute, substitute_terms
 from stead_sym.logic.syntax import (
     Atom,
     Count,
@@ -65,7 +65,7 @@ class Write:
         for statement in self._effect.statements:
             match statement:
                 case Insert(atom) | Delete(atom):
-                    args = substitute(atom, self._free(statement)).args  # type: ignore[attr-defined]
+                    args = substitute_terms(atom.args, self._free(statement))
                     yield atom.relation, args, isinstance(statement, Insert)
                 case Clear(relations):
                     yield from ((relation, None, False) for relation in relations)
