@@ -81,7 +81,7 @@ class Encoding:
 
 
 def _prefixes(schema: Schema, rigid: Iterable[Value]) -> list[str]:
-    """Return the prefix of each sort's canonical names: P in P_1, P_2, …
+    """Return the prefix P of the canonical names P_1, P_2, … of each sort.
 
     It depends on ``schema`` and ``rigid`` only, never on an instance. Underscores are appended until no other
     sort, no rigid value and no listed value of the schema can have a name with this prefix.

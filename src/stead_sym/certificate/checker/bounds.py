@@ -91,6 +91,7 @@ class Bounding:
     _known: dict[tuple[Core, tuple[Vector, ...], bool], Bdd] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        """Take the space and the manager of the formulas."""
         self.space, self.manager = self.formulas.space, self.formulas.manager
 
     def bound(self, formula: Core, at: Address, scope: Mapping[str, Vector], lower: bool) -> Bdd:

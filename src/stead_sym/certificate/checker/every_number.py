@@ -130,8 +130,11 @@ def _sliced(deployment: Deployment, induction: Induction, source: str) -> Sliced
 
 
 def _open_sorts(deployment: Deployment, induction: Induction, source: str) -> frozenset[str]:
-    """Return the sorts of which an induction is about every number of values: those without a bound, or more,
-    whose bounds it does not assume then."""
+    """Return the sorts of which an induction is about every number of values.
+
+    These are the deployment's sorts without a bound, or all unbounded sorts if each has a bound. The sorts
+    ``without_bounds`` of the induction are added; it does not assume their bounds.
+    """
     without_bounds = frozenset(induction.without_bounds)
     if not without_bounds <= deployment.bounds.keys():
         raise InputError(f"{source}: a sort without a bound is none of the deployment; write it again")

@@ -86,9 +86,12 @@ def always(formula: Formula) -> Iterator[Formula | None]:
 
 
 def _refuse_beyond_safety(deployment: Deployment, claims: Iterable[Sentence], source: str) -> None:
-    """Raise `InputError` for a claim that fairness of actions may decide. Every finite run goes on fairly for
-    actions, each of which may be taken in turn, so that what is always true does not depend on it. Beside
-    fairness of states that is not checked."""
+    """Raise `InputError` for a claim that fairness of actions may decide.
+
+    Every finite run extends to one that is fair for actions, since each of them may be taken in turn. So what
+    is always true does not depend on their fairness. This argument is not made for fairness of actions
+    together with fairness of states: then raise `InputError` for any claim.
+    """
     line = deployment.fair_actions[0]
     if deployment.fair:
         raise InputError(

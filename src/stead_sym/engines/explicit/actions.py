@@ -1,11 +1,12 @@
 """Fairness of actions on the explicit graph: the calls along each edge, and the fair components.
 
-One decision: a constraint is one per call, per agent, or per call and alternative, with nothing but sets of
-states and edges in it; what the sets are is said in `constraints` and nowhere else.
+A fair component is a strongly connected set of states in which a run can stay for ever and be fair. One
+decision: a constraint is for a single agent, a single call, or a single alternative of a call, and consists
+of sets of states and edges only. These sets are defined in `constraints` alone.
 
-A run is a run of calls: where several lead from one state to the same state, it may have taken any of these.
-So a run that cannot take a call again and again, since an alternative of it never comes, may go on along the
-same edge by another call (`FairSet.unused`).
+A run is a sequence of calls. If several calls lead from one state to the same state, a run along that edge
+may have made any of them. Suppose that a run cannot make a call infinitely often, since an alternative of the
+call never occurs. It may then continue along the same edge by another call (`FairSet.unused`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ Made = tuple[int, Call]
 
 @dataclass(frozen=True, slots=True)
 class ActionConstraint:
-    """Where the call ω(u) may happen, or the agent may select something (``enabled``); where a value of u is
-    not active although its sort is unbounded (``absent``); the edges by the call, or by a call of the agent.
+    """A fairness constraint for one agent, for one call ω(u), or for one alternative k of a call ω(u).
 
-    Of an alternative k of ω: where ω(u) may happen and k is possible, and the edges by k; ``call`` is ω(u).
+    ``enabled`` are the states where the agent may select some call, where ω(u) may happen, or where ω(u) may
+    happen and k is possible. ``absent`` are the states where a value of u is not active although its sort is
+    unbounded. ``edges`` are the edges by a call of the agent, by ω(u), or by k. ``call`` is ω(u) if the
+    constraint is for an alternative, and None otherwise.
     """
 
     action: FairAction
@@ -42,11 +45,12 @@ class ActionConstraint:
     call: Call | None = None
 
     def is_met(self, states: Iterable[int], taken: bool) -> bool:
-        """Whether a run that visits just these states again and again meets it, ``taken`` or not again and
-        again. Of an alternative: if the run makes the call in each of them that enables it.
+        """Return True if a run that visits exactly these states infinitely often meets the constraint.
 
         ``taken``: the action is taken infinitely often. Weak: some state does not enable the action, or it is
-        taken. Strong: no state enables it, or in some state a value of u is absent, or it is taken.
+        taken. Strong: no state enables it, or in some state a value of u is absent, or it is taken. For an
+        alternative the strong condition applies: the run is assumed to make the call infinitely often in each
+        of these states that enables it.
         """
         if taken:
             return True
@@ -58,8 +62,11 @@ class ActionConstraint:
 def constraints(
     graph: Graph, restriction: Restriction, actions: Sequence[FairAction]
 ) -> tuple[ActionConstraint, ...]:
-    """The constraints that the lines stand for: one for each call that may happen somewhere, with each of its
-    alternatives where the line is about outcomes, or agent."""
+    """Return the constraints of the `fair` lines.
+
+    There is one for each agent, or for each call that may happen somewhere. A line about outcomes has one for
+    each alternative of each such call.
+    """
     return tuple(constraint for action in actions for constraint in _of(graph, restriction, action))
 
 
@@ -108,7 +115,7 @@ def _of(graph: Graph, restriction: Restriction, action: FairAction) -> Iterator[
 
 
 def _by_alternative(graph: Graph, restriction: Restriction, call: Call, number: int) -> Iterator[Edge]:
-    """The edges by one alternative of a call, where it may happen."""
+    """Yield the edges by one alternative of a call, from the states where the call may happen."""
     for i, (state, here) in enumerate(zip(graph.states, graph.actors, strict=True)):
         if call in here:
             for actor in actors_told(graph.deployment, call, here[call]):
@@ -118,8 +125,10 @@ def _by_alternative(graph: Graph, restriction: Restriction, call: Call, number: 
 
 
 def components(targets: Mapping[int, Sequence[int]]) -> Iterator[frozenset[int]]:
-    """The maximal strongly connected sets of states, each with an edge inside (Tarjan 1972, without
-    recursion). The states are those that have targets, which may lie elsewhere."""
+    """Yield the maximal strongly connected sets of states with an inner edge (Tarjan 1972, iterative).
+
+    The states are the keys of ``targets``. A target may be another state, which is ignored.
+    """
     number: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -156,21 +165,23 @@ def components(targets: Mapping[int, Sequence[int]]) -> Iterator[frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class FairSet:
-    """A strongly connected set of states that meets every constraint, if no call is made that is ``unused``
-    where it is."""
+    """A strongly connected set of states that meets every constraint if no ``unused`` call is made.
+
+    ``unused`` are pairs of a state and a call that is not made in it.
+    """
 
     states: frozenset[int]
     unused: frozenset[Made] = frozenset()
 
     def targets(self, graph: Graph, state: int) -> Sequence[int]:
-        """The states of the set that a step leads to."""
+        """Return the states of the set to which a used call leads from ``state``."""
         if not self.unused:
             return [target for target in graph.targets[state] if target in self.states]
         out = (target for call, target in graph.edges[state] if (state, call) not in self.unused)
         return [target for target in dict.fromkeys(out) if target in self.states]
 
     def has(self, edge: Edge) -> bool:
-        """Whether the edge stays in the set, by a call that is used."""
+        """Return True if the edge stays in the set, by a call that is used."""
         source, target, call = edge
         return source in self.states and target in self.states and (source, call) not in self.unused
 
@@ -181,13 +192,16 @@ def fair_sets(
     visited: Sequence[frozenset[int]],
     actions: Sequence[ActionConstraint],
 ) -> Iterator[FairSet]:
-    """The maximal strongly connected sets within ``states`` that meet every constraint: a run that visits
-    all of the states and used edges of one for ever is fair, and a fair run visits for ever a part of one.
-    ``visited`` are the states of each constraint that asks for a state again and again.
+    """Yield the maximal strongly connected sets within ``states`` that meet every constraint.
 
-    A weak constraint that a component breaks is broken in all of its parts. A strong one may be met in the
-    part where the action is not enabled (Emerson and Lei 1987, the emptiness of Streett automata), and one
-    on outcomes without the edges by the call where the alternative is possible.
+    A run that visits all states and used edges of such a set infinitely often is fair, and the states that a
+    fair run visits infinitely often are a subset of one. ``visited`` are the states of each constraint that
+    requires a state infinitely often.
+
+    A weak constraint that a component violates is violated in all of its subsets. A strong one may be met in
+    the subset where the action is not enabled (Emerson and Lei 1987, the emptiness of Streett automata). A
+    constraint on outcomes may be met without the edges by the call from states where the alternative is
+    possible.
     """
     todo = [FairSet(states)]
     while todo:
@@ -207,7 +221,10 @@ def fair_sets(
 
 
 def _made(graph: Graph, within: FairSet, one: ActionConstraint) -> frozenset[Made]:
-    """Where the call of a constraint on outcomes is made although the alternative is possible."""
+    """Return the pairs of a state and the call that violate a constraint on outcomes.
+
+    In these states of the set the alternative is possible, and the call is made.
+    """
     return frozenset(
         (i, call)
         for i in one.enabled & within.states

@@ -388,10 +388,13 @@ class Labelling:
         return self._in_rounds(here, stay) if self._constraints else self._shortest_lasso(here, stay)
 
     def _through_fair_set(self, here: int, stay: int) -> tuple[tuple[Step, ...], int]:
-        """A run to the nearest of the `fair_sets`, and one round through it: to a state of each constraint on
-        states, and for each constraint on actions that the round has not met yet to a state that does not
-        enable the action, or where a value is absent, or along an edge by it; then back. An alternative is
-        taken wherever its call may be made in the set, whether the round makes it or not."""
+        """Return a run to the nearest of the `fair_sets`, and one round through it.
+
+        The round visits a state of each constraint on states. For each constraint on actions that it has not
+        met yet, it visits a state that does not enable the action, or in which a value is absent, or takes an
+        edge by the action. It takes an alternative if the call may be made in the set, even if the round does
+        not make the call otherwise. Then it returns to its start.
+        """
         sets = {i: found for found in self._fair_sets(stay) for i in found.states}
         stem = () if here in sets else self._path(here, stay, self._bits(sets))
         here = self.graph.index[stem[-1].state] if stem else here
@@ -476,10 +479,10 @@ class Labelling:
         preferred: int = 0,
         used: Callable[[Edge], bool] | None = None,
     ) -> tuple[Step, ...]:
-        """A shortest run of one step or more, through states of ``through``, to a state of ``goal``, along
-        edges that are ``used``.
+        """Return a shortest run of one step or more, through states of ``through``, to a state of ``goal``.
 
-        If some successor is in both ``goal`` and ``preferred``, the run is a step to such a one.
+        Its edges are ``used``, if that condition is given. If some successor is in both ``goal`` and
+        ``preferred``, the run is a step to such a one. Raise `ValueError` if there is no run.
         """
         for call, target in self.graph.edges[start]:
             if (goal & preferred) >> target & 1:
@@ -498,8 +501,10 @@ class Labelling:
         longest: int | None = None,
         used: Callable[[Edge], bool] | None = None,
     ) -> tuple[Step, ...] | None:
-        """A shortest run of one step or more, at most ``longest``, through states of ``through``, to a state
-        of ``goal``, along edges that are ``used``; None where there is none."""
+        """Return a shortest run of 1 to ``longest`` steps through ``through`` to ``goal``, or None.
+
+        Its edges are ``used``, if that condition is given.
+        """
         edges, step = self.graph.edges, self.graph.step
         before: dict[int, tuple[int, Call]] = {}
         queue = deque([(start, 1)])

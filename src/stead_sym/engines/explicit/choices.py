@@ -75,7 +75,7 @@ Families: TypeAlias = Sequence[Collection[tuple[str, tuple[Call, ...]]]]
 
 
 def families(graph: Graph, wrappers: Wrappers, choosers: Choosers) -> Families:
-    """The families of the choosers that have more than one call."""
+    """Return the families of the choosers that have more than one call, for each state of the graph."""
     tied = orbits(graph, {name: one if name in choosers.tied else None for name, one in wrappers.items()})
     found = []
     for here, acting in zip(tied, graph.actors, strict=True):

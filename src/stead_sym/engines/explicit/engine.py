@@ -75,7 +75,7 @@ class ExplicitEngine:
 
     @cached_property
     def most_active(self) -> Mapping[str, int]:
-        r"""max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
+        """Return max { |(ad(D) ∖ C) ∩ U_S| : D ∈ R } per unbounded sort S."""
         deployment, states = self._graph.deployment, self._graph.states
         return {
             sort: max(len(deployment.outside(sort, state.active_domain[sort])) for state in states)

@@ -109,7 +109,7 @@ class SymbolicEngine:
     @cached_property
     @at_work()
     def most_active(self) -> Mapping[str, int]:
-        r"""max { |(ad(D) \\ C) ∩ U_S| : D ∈ R } per unbounded sort S.
+        """Return max { |(ad(D) ∖ C) ∩ U_S| : D ∈ R } per unbounded sort S.
 
         No reached state exceeds the bound, so larger numbers are not tested.
         """

@@ -58,11 +58,15 @@ def shortest(
 class Along:
     """A fairness constraint on steps, or one for each assignment u to the bits ``params``.
 
-    Weak fairness of an action is (enabled, ¬enabled, its steps); where ``asking`` and ``released`` are not
-    complementary it is a pair of Streett.
+    A run that visits ``asking`` infinitely often visits ``released`` infinitely often, or takes ``steps``
+    infinitely often. Both sets are over the bits of states and ``params``. The ``steps`` are a part of the
+    relation that may range over ``params`` too.
 
-    With ``asks_of_steps`` it is not the state that asks, but a step by the call u from there: a run may stay
-    in ``asking`` and make other steps (`FairSteps.without`).
+    Weak fairness of an action is (enabled, ¬enabled, its steps). If ``asking`` and ``released`` are not
+    complementary, the constraint is a Streett pair.
+
+    With ``asks_of_steps`` the constraint is for runs that make the call u in ``asking`` infinitely often. A
+    run may stay in ``asking`` and make other steps (`FairSteps.without`).
     """
 
     params: Bits
@@ -90,17 +94,22 @@ class FairSteps(Protocol):
         ...
 
     def without(self, calls: Sequence[Bdd]) -> FairSteps:
-        """What is left if some calls are not made, for each constraint a set of states with the call u.
-        Neither do they count as steps by another constraint. A step that is one by several calls stays as
-        long as one of these is made."""
+        """Return the remaining steps and constraints if some calls are not made.
+
+        ``calls`` has for each constraint a set of states with the call u. These calls do not count as steps
+        by another constraint either. A step by several calls remains if one of these is still made.
+        """
         ...
 
 
 def globally(
     relation: Relation, body: Bdd, constraints: Sequence[Bdd], steps: FairSteps | None = None
 ) -> Bdd:
-    """⟦EG f⟧ = νZ. f ∧ pre(Z), and with fairness constraints F_k (Emerson and Lei 1986)
-    νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧). With constraints on steps E[f U C] for the `fair_core` C."""
+    """Return ⟦EG f⟧ = νZ. f ∧ pre(Z).
+
+    With fairness constraints F_k (Emerson and Lei 1986) it is νZ. f ∧ pre(Z) ∧ ⋀_k pre(⟦E f U (Z ∧ F_k)⟧).
+    With constraints on steps it is E[f U C] for the `fair_core` C.
+    """
     if steps is not None:
         return relation.reaching(fair_core(steps, body, constraints)[0], body)
     relation, current = relation.within(body), body
@@ -114,19 +123,23 @@ def globally(
 
 
 def fair_core(steps: FairSteps, body: Bdd, constraints: Sequence[Bdd]) -> tuple[Bdd, FairSteps]:
-    """A set C ⊆ f in which a fair run may begin and stay, and which each fair run through f enters for good,
-    with the steps that such a run may make again and again (Kesten, Pnueli and Raviv 1998): the greatest
-    Z ⊆ f with
+    """Return a set C ⊆ f in which a fair run may start and stay, with the steps that it may make for ever.
+
+    Each fair run through f enters C for good. The steps are those that such a run may make infinitely often.
+    C is the greatest Z ⊆ f with (Kesten, Pnueli and Raviv 1998)
 
         Z ⊆ pre(Z),    Z ⊆ ⟦E Z U (Z ∧ F_k)⟧,    Z ∧ asking_u ⊆ ⟦E Z U met_u(Z)⟧ for all u.
 
-    A state that breaks the last is not in Z; if it is the step by u that asks, the state stays and the step
-    goes. Law. A step that goes is made finitely often on each fair run through f; and from any state of Z a
-    fair run starts that stays there.
+    A state that violates the last condition is not in Z. With `Along.asks_of_steps`, the state stays and the
+    step by u is removed instead.
 
-    Proof. The states that a fair run visits for ever, and the calls that it makes for ever, fulfil the three,
-    so none of them ever goes. From any state of Z a run through Z leads into a set of states that only lead
-    to each other within Z, and a run that visits all of such a set and its steps is fair. ∎
+    Law. Each fair run through f makes a removed step finitely often. From any state of Z a fair run starts
+    that stays in Z.
+
+    Proof. The states that a fair run visits infinitely often, and the calls that it makes infinitely often,
+    satisfy all three conditions, so none of them is ever removed. From any state of Z a run through Z leads
+    into a terminal strongly connected component of Z. A run that visits all states and steps of such a
+    component infinitely often is fair. ∎
     """
     current, relation = body, steps.relation.within(body)
     m = relation.manager

@@ -180,7 +180,6 @@ def _cudd() -> Any:
 
 def _autoref() -> Any:
     """Return a manager in Python, which has nothing to free and may be cleared before its diagrams."""
-
     plain: Any = dd.bdd.BDD  # `dd` has no usable types
 
     class Plain(plain):  # type: ignore[misc]

@@ -1,9 +1,9 @@
 """Fairness of actions as sets: the enabling states, the releasing states, and the steps of an action.
 
 One decision: a line about a tool is one constraint over the tool's selectors, not one per tuple of arguments,
-so that a fixpoint serves all of them; a line about outcomes is one per alternative. A living value keeps its
-name from step to step, also with representatives, and a name goes to another value only through a state in
-which it is not active; so a constraint per name is met on a run just where the constraints per value are
+so that a fixpoint serves all of them. A line about outcomes is one constraint per alternative. A living value
+keeps its name from step to step, also with representatives, and a name is reassigned only through a state in
+which it is not active. So a run meets a constraint per name iff it meets the constraints per value
 (docs/theory.md).
 """
 
@@ -28,10 +28,16 @@ Unused: TypeAlias = Mapping[str, Bdd]
 
 @dataclass(frozen=True, slots=True)
 class ActionSets:
-    """One constraint. ``calls`` are those that it is about, per tool over the state bits and its selectors;
-    ``agent`` selects them, where it is about an agent. The rest is as in `Along`: ``steps`` over the state
-    bits, their copies and ``params``, the selectors of the tool, none for an agent; they are those that are
-    left without some calls. ``outcome``: it is about an alternative of the calls."""
+    """A fairness constraint on an action.
+
+    ``calls`` are the calls of the action, per tool over the state bits and its selectors; ``agent`` selects
+    them, if the constraint is for an agent. ``selectors`` has the bit of the tool's selectors for each bit of
+    ``params``; there are none for an agent.
+
+    The other fields are as in `Along`, over the state bits and ``params``, and ``steps`` over the copies of
+    the state bits too. ``steps`` returns those that remain if some calls are not made. ``outcome``: the
+    constraint is for an alternative of the calls.
+    """
 
     calls: Mapping[str, Bdd]
     agent: str | None
@@ -58,7 +64,7 @@ class ActionSteps:
 
     @cached_property
     def relation(self) -> Relation:
-        """(D, ν) → (D', ν'), by a call that is used."""
+        """The steps (D, ν) → (D', ν') by a call that is used."""
         if not self.unused:
             return self.pairs.relation
         transitions = self.model.transitions
@@ -86,7 +92,10 @@ class ActionSteps:
         return m.substitute(calls, {selector: m.var(bit) for bit, selector in action.selectors.items()})
 
     def without(self, calls: Sequence[Bdd]) -> ActionSteps:
-        """The same without some calls, for each constraint on outcomes over its ``params``."""
+        """Return the steps and constraints without some calls.
+
+        ``calls`` has for each constraint on outcomes a set over its ``params``, and is empty for the others.
+        """
         m, unused = self.model.manager, dict(self.unused)
         for action, broken in zip(self.actions, calls, strict=True):
             if broken != m.false:
@@ -97,7 +106,10 @@ class ActionSteps:
 
 
 def fair_actions(model: ReachableStates, action: FairAction) -> Iterator[ActionSets]:
-    """The constraints of a line: for `fair agent` one per agent, for `fair outcome` one per alternative."""
+    """Yield the constraints of a `fair` line.
+
+    There is one per agent for `fair agent`, one per alternative for `fair outcome`, and otherwise one.
+    """
     match action.kind:
         case "agent":
             yield from (
@@ -135,9 +147,11 @@ def _of_turns(model: ReachableStates, agent: str, strong: bool) -> ActionSets:
 
 
 def _of_calls(model: ReachableStates, name: str, strong: bool) -> ActionSets:
-    """That a call of a tool, or an event, is taken: per tuple of arguments. It is enabled where it may
-    happen, selected by an agent if it is a call. A strong constraint is released where a value of an
-    unbounded sort among the arguments is not active."""
+    """Return the constraint for a call of a tool, or an event, per tuple of arguments.
+
+    It is enabled if the call may happen, and is selected by an agent unless it is an event. A strong
+    constraint is released if an argument of an unbounded sort is not active.
+    """
     m, (standing, calls, absent) = model.manager, _calls(model, name)
     over = {selector: m.var(bit) for bit, selector in standing.items()}
     enabled = m.substitute(calls, over)
@@ -150,8 +164,11 @@ def _of_calls(model: ReachableStates, name: str, strong: bool) -> ActionSets:
 
 
 def _of_outcomes(model: ReachableStates, name: str) -> Iterator[ActionSets]:
-    """That each alternative of a call is taken if the call is made where the alternative is possible: per
-    tuple of arguments, and released where a value of an unbounded sort among these is not active."""
+    """Yield the constraint for each alternative of a call, per tuple of arguments.
+
+    The alternative is taken infinitely often if the call is made infinitely often where the alternative is
+    possible. The constraint is released if an argument of an unbounded sort is not active.
+    """
     m, (standing, calls, absent) = model.manager, _calls(model, name)
     over = {selector: m.var(bit) for bit, selector in standing.items()}
     copies = frozenset(copied for _, copied in model.transitions.moving)
@@ -166,8 +183,11 @@ def _of_outcomes(model: ReachableStates, name: str) -> Iterator[ActionSets]:
 
 
 def _calls(model: ReachableStates, name: str) -> tuple[Mapping[str, str], Bdd, Bdd]:
-    """The selectors of a tool, by the parameters that stand for them; its calls that may happen, over the
-    selectors; and where a value of an unbounded sort is not active, over the parameters."""
+    """Return a tool's selector bits by parameter bit, its calls, and where an argument is absent.
+
+    The calls are those that may happen, over the selectors. An argument is absent if its sort is unbounded
+    and it is not active in the state; this set is over the parameters.
+    """
     m, encoding = model.manager, model.encoding
     selectors = model.tools[name].interface.selectors
     params = encoding.distinct((selector.sort for selector in selectors), FAIR)

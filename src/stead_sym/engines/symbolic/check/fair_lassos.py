@@ -43,7 +43,7 @@ class FairLassos:
         self.met = [one.met(self.core) for one in self.along]
 
     def found(self, state: Instance) -> tuple[tuple[Step, ...], int]:
-        """The steps of a run from the state, and how many come before the loop."""
+        """Return the steps of a run from the state, and the number of them before the loop."""
         place = self.witness.place(state)
         steps = list(self.witness.run(self.operators.pairs, self.stay, self.core, place, *self.held))
         state = steps[-1].state if steps else state
@@ -59,18 +59,20 @@ class FairLassos:
             visited[state] = len(steps)
 
     def here(self, place: Place) -> Bdd:
-        """The pair of a place and the assignment."""
+        """Return the set of one pair: a place and the assignment."""
         return self.manager.cube(self.witness.code(place, *self.held))
 
     def way_to(self, target: Bdd, place: Place) -> Sequence[Bdd] | None:
-        """Sets such that a step into each in turn leads within the core into a part of it, as in `shortest`;
-        None if there is no such run."""
+        """Return sets such that a step into each in turn is a shortest run within the core into ``target``.
+
+        The sets are those of `shortest` after the first. Return None if there is no such run.
+        """
         bits = self.witness.encoding.state_bits | self.operators.pairs.bits
         sets = shortest(self.relation, self.here(place), self.core, target, bits)
         return None if sets is None else sets[1:]
 
     def step_into(self, target: Bdd, state: Instance) -> Step:
-        """A step into a set by a call that a fair run may make again and again."""
+        """Return a step into a set by a call that a fair run may make infinitely often."""
         place = self.witness.place(state)
         ahead = target & self.relation.image(self.here(place))
         return self.witness.step_into(ahead, place, *self.held)
@@ -129,7 +131,7 @@ class _Round:
         return False
 
     def _meet(self, k: int, arguments: Mapping[str, bool]) -> None:
-        """Go where the constraint is released for these arguments, or take a step by the call."""
+        """Go to a state that releases the constraint for these arguments, or take a step by the call."""
         m, action, along = self.m, self.actions[k], self.of.along[k]
         chosen, goal = m.cube(arguments), m.cofactor(self.of.met[k], arguments)
         if not self._follow(goal):
@@ -145,7 +147,10 @@ class _Round:
         self._take(self.witness.step_to(place, after, calls, action.agent))
 
     def _follow(self, target: Bdd) -> bool:
-        """Take a shortest run into the target, of no step from within; return whether there is one."""
+        """Take a shortest run into the target, and return False if there is none.
+
+        The run is empty if the state is in the target.
+        """
         way = self.of.way_to(target, self._place(self.state))
         for ahead in way or ():
             self._take(self.of.step_into(ahead, self.state))

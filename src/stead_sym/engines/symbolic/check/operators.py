@@ -1,10 +1,10 @@
 """The operators of CTL on sets of pairs of a state and an assignment, one function each.
 
-Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments.
-They are those of the kernel (`logic.kernel`), ¬ EX EU EG. Path quantifiers range over the
-fair runs, those on which each of the ``constraints`` holds infinitely often and the constraints on steps
-(those of ``steps``) are met: a run is fair iff its rest
-is, so it is enough that the states in which an EX or EU ends start a fair run.
+Every argument and every result is a subset of ``everywhere``, the reachable states with all assignments. The
+operators are those of the kernel (`logic.kernel`), ¬ EX EU EG. Path quantifiers range over the fair runs:
+those on which each of the ``constraints`` holds infinitely often and the constraints on steps (those of
+``steps``) are met. A run is fair iff its suffix is, so it is enough that the states in which an EX or EU ends
+start a fair run.
 """
 
 from __future__ import annotations
@@ -48,5 +48,5 @@ class Operators:
         return self.relation.reaching(g & self.fair, f)
 
     def exists_globally(self, f: Bdd) -> Bdd:
-        """⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), and with constraints the fixpoint of `globally`"""
+        """Return ⟦EG f⟧ = νZ. ⟦f⟧ ∩ pre(Z), or with constraints the fixpoint of `globally`."""
         return globally(self.relation, f, self.constraints, self.steps)

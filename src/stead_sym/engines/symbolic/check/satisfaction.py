@@ -232,7 +232,7 @@ class Checker(Compiler):
         return globally(pairs.relation, self.model.reached, self.constraints, self._steps(pairs))
 
     def _steps(self, pairs: Pairs) -> ActionSteps | None:
-        """The steps of pairs with the constraints on actions; None if there are none."""
+        """Return the steps of pairs with the constraints on actions, or None if there are none."""
         return ActionSteps(self.model, pairs, self.actions) if self.actions else None
 
     @property

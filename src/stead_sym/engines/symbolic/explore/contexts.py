@@ -149,8 +149,11 @@ class ContextFinder:
         return self.context(self.manager.pick(states, self.encoding.order))
 
     def is_among_alike(self, context: DecisionContext) -> bool:
-        """Whether several calls alike may happen in the context. The wrapper does not count it as met, nor
-        the question as asked."""
+        """Return True if several symmetric calls may happen in the context.
+
+        Return True also if the wrapper exceeds its limit (`CanonicalLimit`). The wrapper counts neither the
+        context as met nor the query as made.
+        """
         wrapper = self.wrapper.without_memory()
         try:
             wrapper.decide([context])
@@ -159,10 +162,13 @@ class ContextFinder:
             return True
 
     def classes(self, name: str) -> tuple[Bdd, Mapping[str, str]]:
-        """u ≈ v for calls of a tool, over the state bits, its selectors and other bits, and which of these
-        stands for which bit of a selector. Two calls are ≈ if they have the same values of rigid sorts, and
-        of the others such as stand in the same places of what is shown, beside the same values of rigid
-        sorts: as an automorphism that takes one call to the other would have it."""
+        """Return the relation u ≈ v for calls of a tool, and the bit of v for each bit of a selector.
+
+        The relation is over the state bits, the tool's selectors for u, and other bits for v. Two calls are ≈
+        if they have the same values of rigid sorts, and their other values are in the same positions of what
+        is shown, beside the same values of rigid sorts. Both conditions are necessary for an automorphism
+        that takes one call to the other.
+        """
         selectors, others = self.tools[name].selectors, list[Vector]()
         for selector in selectors:
             others.append(self.encoding.unused(selector.sort, [*selectors, *others], PARAM))
@@ -176,7 +182,7 @@ class ContextFinder:
         return self.deployment.schema.sort(vector.sort).rigid
 
     def _stand_alike(self, one: Vector, other: Vector) -> Bdd:
-        """The states that show two values in the same places."""
+        """Return the states that show two values in the same positions, beside the same rigid values."""
         m, encoding, same = self.manager, self.encoding, list[Bdd]()
         for shown in self._views.shown.values():
             for place in (k for k, sort in enumerate(shown.sorts) if sort == one.sort):

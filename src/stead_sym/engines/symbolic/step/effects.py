@@ -82,9 +82,9 @@ class ToolInterface:
 class CompiledTool:
     """A tool's interface with the steps of all its alternatives.
 
-    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D').
-    ``alternatives`` are those by each alternative, whose union they are.
-    ``actions`` is the number of actions in it.
+    ``steps`` ranges over the state bits, the successor's copies and the selectors: (D, call, D'). It is the
+    union of ``alternatives``, the steps of each alternative. ``actions`` is the number of actions in it.
+
     ``exceeding``, over the state bits and the selectors: a successor over the encoding's values exceeds a
     bound, holds two facts with one declared key, or would hold an integer outside its column's sort. If the
     encoding has a care set, ``steps`` leads to no state beyond a bound, and to none with two facts of one key

@@ -100,7 +100,7 @@ class Transitions(Relation):
         return self.actors.by_anybody(self._selected[tool].calls & self._tools[tool].steps)
 
     def steps_by_alternative(self, tool: str) -> tuple[Bdd, ...]:
-        """The same for each alternative of the tool."""
+        """Return the steps of `steps_by` for each alternative of the tool."""
         calls, alternatives = self._selected[tool].calls, self._tools[tool].alternatives
         return tuple(self.actors.by_anybody(calls & steps) for steps in alternatives)
 
