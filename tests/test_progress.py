@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+import stead_sym as st
 from stead_sym.support import progress
 from stead_sym.support.progress import Pulse
 
@@ -73,7 +74,8 @@ def test_the_verdicts_are_counted_before_findings_are_looked_for():
     """A long search for findings leaves nobody waiting for whether the specifications hold."""
     told = []
     deployment = st.parse_deployment(
-        "deployment d\nrelation P()\ntool a()\n  effect insert P()\ntool b()\nspec s AG ~P()\nspec t AG EF P()\n"
+        "deployment d\nrelation P()\ntool a()\n  effect insert P()\ntool b()\n"
+        "spec s AG ~P()\nspec t AG EF P()\n"
     )
     st.verify(deployment, progress=lambda phase, /, **counts: told.append((phase, counts)))
     assert ("findings", {"hold": 1, "fail": 1}) in told
