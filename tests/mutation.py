@@ -2666,8 +2666,8 @@ MUTATIONS = (
     Mutation(
         "fairness is met on the transitions and not in the game",
         "check/satisfaction.py",
-        "return globally(pairs.relation, self.model.reached, self.constraints, along)",
-        "return globally(self.model.transitions, self.model.reached, self.constraints, along)",
+        "return globally(pairs.relation, self.model.reached, self.constraints, self._steps(pairs))",
+        "return globally(self.model.transitions, self.model.reached, self.constraints, self._steps(pairs))",
     ),
     Mutation(
         "a step that an agent may leave out is taken for forced",
