@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
 from rich.console import Console
 
 from stead_sym.analyses.local.verify import Localised
 from stead_sym.evidence.data import text_digest
 from stead_sym.evidence.document import Count, Document, Json
-from stead_sym.report.data import verdict_data
-from stead_sym.report.document import Positive, Seconds, VerdictData
-from stead_sym.report.verdicts import verdict_row, verdict_table
-from stead_sym.support.wrapping import Text, indented, labelled
+from stead_sym.report.data import gates_data, verdict_data
+from stead_sym.report.document import GateData, Positive, Seconds, VerdictData
+from stead_sym.report.verdicts import heading, verdict_row, verdict_table
+from stead_sym.support.wrapping import indented, labelled
 
 _LEFT_OUT = "states, failures, findings, the claims of the file (no verdict needs these)"
 
@@ -36,6 +37,7 @@ class LocalReport(Document):
     seconds: Seconds
     specs: dict[str, VerdictData]
     shown: dict[str, ShownLocallyData]
+    gates: list[GateData] | UnsetType = UNSET
 
 
 def localised_data(found: Localised) -> dict[str, Json]:
@@ -50,6 +52,7 @@ def localised_data(found: Localised) -> dict[str, Json]:
         shown={
             name: ShownLocallyData(facts=how.facts, cases=how.questions) for name, how in found.shown.items()
         },
+        gates=gates_data(found.deployment),
     ).data()
 
 
@@ -59,7 +62,7 @@ def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
         for verdict in found.verdicts.values():
             console.print(str(verdict), soft_wrap=True)
         return
-    console.print(Text.assemble((found.deployment.name, "bold"), " under ", (found.agent, "bold")))
+    console.print(heading(found.deployment, found.agent))
     grid = labelled()
     grid.add_row("method", f"local, {found.seconds:.2f} s")
     grid.add_row("left out", _LEFT_OUT)

@@ -1,0 +1,64 @@
+"""`verify --method`: its exit status, its report, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stead_sym.cli.main import main
+
+PAYING = """
+deployment paying
+sort order
+relation Approved(order)
+relation Paid(order)
+relation Open()
+bound order 2
+tool approve()
+  effect
+    fresh o: order
+    insert Approved(o)
+tool pay(o: order)
+  guard Approved(o)
+  effect insert Paid(o)
+gate nothing
+  forbid pay(o)
+spec approved AG forall o: order. (Paid(o) -> Approved(o))
+spec unpaid AG ~Paid(_)
+"""
+
+
+@pytest.fixture
+def paying(tmp_path: Path) -> str:
+    path = tmp_path / "paying.stead"
+    path.write_text(PAYING, encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_not_shown_is_unknown(paying: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", paying, "--method", "local"]) == 3
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[1:3] for row in rows if row and row[0] in "✔?"] == [
+        ["approved", "holds"],
+        ["unpaid", "unknown"],
+    ]
+    assert main(["verify", paying, "--method", "local", "--spec", "approved", "--quiet"]) == 0
+
+
+def test_the_report_names_gates_and_how_it_was_shown(paying: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", paying, "--method", "local", "--gate", "nothing", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [one["gate"] for one in report["gates"]] == ["nothing"]
+    assert report["specs"]["unpaid"]["verdict"] == "holds"
+    assert report["shown"]["unpaid"]["facts"] >= 1
+    assert "states" not in report
+
+
+@pytest.mark.parametrize("option", [["--certify", "x"], ["--engine", "explicit"], ["--evidence", "x"]])
+def test_what_needs_all_states_is_refused(
+    option: list[str], paying: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", paying, "--method", "local", *option]) == 2
+    assert option[0] in capsys.readouterr().err
