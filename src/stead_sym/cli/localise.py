@@ -1,15 +1,13 @@
-"""`stead-sym verify --method local`, and what `--method auto` does first with a limit: specifications shown
-on the few facts that each depends on."""
+"""`stead-sym verify --method local`: specifications shown on the few facts that each depends on."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from stead_sym.agents.roles import AgentLike
-from stead_sym.analyses.local.verify import Localised, localise
+from stead_sym.analyses.local.verify import localise
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import display
 from stead_sym.deployment.deployment import Deployment, Question
@@ -18,9 +16,6 @@ from stead_sym.report.localised import localised_data, print_localised
 from stead_sym.report.partial import message
 from stead_sym.report.streams import console_on
 from stead_sym.verification.verdict import Verdict
-
-MANY_FACTS = 150
-"""With a limit, a deployment with more initial facts than these is first asked about locally."""
 
 _REFUSED = {
     "deepen": "--deepen",
@@ -66,28 +61,6 @@ def verify_locally(
     else:
         print_localised(found, console_on(sys.stdout), quiet=options.quiet)
     return Undecided.exit_status if any(one.unexpected for one in found.verdicts.values()) else 0
-
-
-def localised_first(
-    options: argparse.Namespace,
-    deployment: Deployment,
-    agents: Mapping[str, AgentLike],
-    questions: Sequence[Question] | None,
-) -> Localised | None:
-    """If a limit may end the verification of a large deployment, have the parent keep what holds before."""
-    limited = options.watcher is not None and (options.timeout or options.memory)
-    if options.method != "auto" or not limited or len(deployment.init) <= MANY_FACTS:
-        return None
-    if options.engine != "symbolic" or options.unwrapped or options.force:
-        return None
-    return localise(
-        deployment,
-        agents,
-        questions,
-        backend=options.backend,
-        progress=options.watcher,
-        established=_teller(options),
-    )
 
 
 def _teller(options: argparse.Namespace) -> Callable[[Verdict], None] | None:

@@ -17,7 +17,7 @@ from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
-from stead_sym.cli.localise import localised_first, verify_locally
+from stead_sym.cli.localise import verify_locally
 from stead_sym.cli.located import errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import probability
 from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, domain
@@ -115,7 +115,6 @@ def _verify_here(
             progress("plan")
         told = teller(deployment, agents, questions, options)
         with told_of_memory(options), told_of_errors(options):
-            localised_first(options, deployment, agents, questions)
             result = verify(
                 deployment,
                 agents,

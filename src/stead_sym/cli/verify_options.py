@@ -42,11 +42,10 @@ def add_solving(group: Options) -> None:
     add_limits(group)
     group.add_argument(
         "--method",
-        choices=("auto", "local", "monolithic"),
-        default="auto",
-        help="monolithic: from all reachable states; local: what holds is shown on the few facts that it"
-        " depends on, all else is unknown; auto: monolithic, with a limit and many facts local first"
-        " (default: auto)",
+        choices=("local", "monolithic"),
+        default="monolithic",
+        help="monolithic: from all reachable states (default); local: what holds is shown on the few facts"
+        " that it depends on, all else is unknown",
     )
     group.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     group.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")
