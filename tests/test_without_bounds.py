@@ -648,7 +648,7 @@ def test_gates_are_named_and_their_idle_lines_found(
     )
     assert main(["verify", str(file), "--gate", "g"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "d under any, behind g" in out
+    assert "d under any behind g" in out
     assert "rule never matches" in out
     assert main(["verify", str(file), "--gate", "g", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
