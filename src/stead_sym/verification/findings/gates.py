@@ -48,10 +48,18 @@ def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
 
 
 def gate_findings(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
-    """The lines of the gates in force that match no call which would be offered without gates, and those
-    without which the same calls would be allowed."""
+    """The gates in force that allow no call, their lines that match no call which would be offered without
+    gates, and those without which the same calls would be allowed."""
     gates = _in_force(deployment)
+    enabled = [tool for tool in _tools(deployment) if _is_reached(deployment, engine, tool, tool.guard)]
     for gate in gates:
+        if enabled and not any(_is_allowed(deployment, engine, tool, [gate]) for tool in enabled):
+            yield Finding(
+                "gate leaves nothing",
+                gate.span,
+                f"the gate {gate.name} allows no call that is enabled in a reachable state",
+                "let it permit what agents are there for",
+            )
         for number, line in enumerate(gate.lines):
             tool = next(one for one in _tools(deployment) if one.name == line.tool)
             matching = conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
@@ -70,6 +78,22 @@ def gate_findings(deployment: Deployment, engine: Engine) -> Iterator[Finding]:
                     f"{whose} never matters: without it the same calls are allowed in every reachable state",
                     "remove it, or one of the lines that say the same",
                 )
+
+
+def forbidden(deployment: Deployment, engine: Engine) -> frozenset[str]:
+    """Return the tools that some reachable state enables and that the gates in force never allow."""
+    gates = _in_force(deployment)
+    return frozenset(
+        tool.name
+        for tool in _tools(deployment)
+        if _is_reached(deployment, engine, tool, tool.guard)
+        and not _is_allowed(deployment, engine, tool, gates)
+    )
+
+
+def _is_allowed(deployment: Deployment, engine: Engine, tool: Tool, gates: Sequence[Gate]) -> bool:
+    """Return whether the gates allow a call of the tool that some reachable state enables."""
+    return _is_reached(deployment, engine, tool, _allowing(deployment, tool, gates))
 
 
 def _matters(deployment: Deployment, engine: Engine, gates: Sequence[Gate], gate: Gate, number: int) -> bool:

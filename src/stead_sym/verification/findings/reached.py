@@ -43,7 +43,8 @@ from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
 from stead_sym.verification.findings.forced import forced_choices, tied_choices
-from stead_sym.verification.findings.gates import gate_findings
+from stead_sym.verification.findings.gates import forbidden, gate_findings
+from stead_sym.verification.findings.numbers import never_reached
 from stead_sym.verification.findings.occurrences import Occurrence, Path, constant, met, occurrences, replaced
 from stead_sym.verification.findings.ranges import changed_by
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
@@ -130,6 +131,8 @@ def reached_findings(
     `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
     findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
     findings += gate_findings(deployment, engine)
+    if not any(wrappers.values()):
+        findings += never_reached(deployment, engine, specs)
     findings += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
@@ -332,6 +335,7 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
         for tool in deployment.tools
         if offers[tool.name] and not engine.is_called(tool.name, TRUE, selected=True)
     ]
+    refused = forbidden(deployment, engine)
     for tool in deployment.tools_and_events:
         callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
         agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
@@ -353,7 +357,9 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
                 "never offered",
                 tool.span,
                 f"{tool.name} is {offered} in no reachable state{behind}{why}",
-                f"{mend}weaken its guard, let some effect make it true, or remove the tool",
+                f"{mend}let a gate allow it where its guard is true, or remove the tool"
+                if tool.name in refused
+                else f"{mend}weaken its guard, let some effect make it true, or remove the tool",
             )
         elif tool in avoided:
             yield Finding(
