@@ -43,6 +43,8 @@ class Trap:
 
 POLICY = "policy p\n  call place()\n  call pay(o)\n  call close(o)\n"
 
+SIZES = "sort size = 0..3\nrelation Size(size)\ninit Size(3)\n"
+
 TRAPS = (
     Trap(
         "unfair",
@@ -171,6 +173,70 @@ TRAPS = (
         "hidden relation",
         "view State(o, q) where q = open\n" + POLICY.replace("place()", "place() when ~Flag()"),
         "view State(o, q) where q = open\nview Flag()\n" + POLICY.replace("place()", "place() when ~Flag()"),
+        "p",
+    ),
+    Trap(
+        "never filled",
+        "spec s AG ~exists o. (State(o, paid) & once Flag())",
+        "init Flag()\nspec s AG ~exists o. (State(o, lost) & once Flag())",
+    ),
+    Trap(
+        "constant comparison",
+        SIZES + "spec s AG forall n: size. (Size(n) -> n <= 3)",
+        SIZES + "spec s AG forall n: size. (Size(n) -> n + 1 <= 3)",
+    ),
+    Trap(
+        "constant comparison",
+        SIZES + "tool see(n: size, m: size) guard n + m = 7 & Size(n)",
+        SIZES + "tool see(n: size, m: size) guard n + m = 6",
+    ),
+    Trap(
+        "constant comparison",
+        SIZES + "gate g\n  forbid pay(_) when exists n: size. (Size(n) & n - n > 0)\nspec s for g AG true",
+        SIZES + "gate g\n  forbid close(_) when exists n: size. (Size(n) & n > 2)\nspec s for any, g AG true",
+    ),
+    Trap(
+        "limit never reached",
+        "tool see() guard (count o: order. State(o, _)) < 2",
+        "tool see() guard (count o: order. State(o, _)) < 1",
+    ),
+    Trap(
+        "limit never reached",
+        "define many(n: size) = (count o: order. State(o, _)) >= n\n" + SIZES + "tool see() guard many(2)",
+        "define many(n: size) = (count o: order. State(o, _)) >= n\n"
+        + SIZES
+        + "tool see() guard many(0) & ~many(1)",
+    ),
+    Trap(
+        "limit never reached",
+        "spec s AG (count o: order. State(o, _)) < 3",
+        "spec s AG (count o: order. State(o, _)) < 2",
+    ),
+    Trap(
+        "limit never reached",
+        SIZES + "spec s AG (sum n for n: size. Size(n)) >= 2",
+        SIZES + "spec s AG (sum n for n: size. Size(n)) >= 3",
+    ),
+    Trap(
+        "past never true",
+        "tool see(o: order) guard State(o, open) | once State(o, lost)",
+        "tool see(o: order) guard State(o, open) & once State(o, open)",
+    ),
+    Trap(
+        "past never true",
+        "tool see(o: order) guard State(o, paid) & (previously State(o, open) | previously Flag())",
+        "tool see(o: order) guard State(o, paid) & previously State(o, open)",
+    ),
+    Trap(
+        "gate leaves nothing",
+        "gate shut\n  forbid place()\nterminal",
+        "gate ajar\nterminal",
+    ),
+    Trap("never asked", POLICY + "spec s for any, p AG true", POLICY + "spec s for p AG true", "p"),
+    Trap(
+        "never asked",
+        POLICY + POLICY.replace("policy p", "policy q") + "spec s for p, q AG true",
+        POLICY + POLICY.replace("policy p", "policy q") + "spec s for q AG true",
         "p",
     ),
 )

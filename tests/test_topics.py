@@ -43,7 +43,8 @@ def found_in(found: Topic, tmp_path: Path) -> list[Finding]:
             stated = lint(deployment)
             policies = [policy.name for policy in deployment.policies] or ["any"]
             try:
-                return [*stated, *st.verify(deployment, policies[0]).findings]
+                gates = [gate.name for gate in deployment.written.gates]
+                return [*stated, *st.verify(deployment, policies[0], gates=gates).findings]
             except st.errors.DefinitionError:  # what a finding warns of may come true
                 return [*stated]
         case "python":

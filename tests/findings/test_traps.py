@@ -13,7 +13,8 @@ ENGINES = ("symbolic", "explicit")
 def verified(lines, policy, engine, **options):
     deployment = st.parse_deployment(BASE + lines, "f")
     agent = "any" if policy is None else deployment.policy(policy)
-    return st.verify(deployment, agent, engine=engine, **options)
+    gates = [gate.name for gate in deployment.written.gates]
+    return st.verify(deployment, agent, engine=engine, gates=gates, **options)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

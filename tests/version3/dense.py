@@ -478,7 +478,9 @@ class Maker:
             initially = ("P",) if not self.kept and self.chance(0.6) else ("F",)
             if "Q" in self.relations and self.chance(0.5):
                 initially = ("Q",)
+            steps, self.on = self.on, self.on - {"did"}  # none leads to an initial state
             where = self.formula(2, [], past=False, plain=True)
+            self.on = steps
         specs = []
         for i in range(4):
             only: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
-from stead_sym.deployment.tool import Choose, Delete, Effect, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.substitution import substitute
@@ -252,7 +252,7 @@ def _in_order(formula: Formula) -> tuple[str, ...]:
 
 
 def mapped(parts: Parts, visit: Visit, running: Mapping[str, str] | None) -> Parts:
-    """The expanded parts with another formula in the place of each that is not a specification's, given the
+    """The parts with another formula in the place of each that is not a specification's, given the
     sorts of the variables around it; of the policies those that are ``running``, or all for None. With None
     also the specifications."""
     several = parts.agents or ()
@@ -280,6 +280,18 @@ def mapped(parts: Parts, visit: Visit, running: Mapping[str, str] | None) -> Par
         agents=tuple(map(agent, several)),
         terminal=tuple(replace(line, when=visit(line.when, {})) for line in parts.terminal),
     )
+
+
+def scoped_formulas(parts: Parts, running: Mapping[str, str] | None = None) -> list[tuple[Formula, Scope]]:
+    """Return the formulas that `mapped` visits, each with the sorts of the variables around it."""
+    found = list[tuple[Formula, Scope]]()
+
+    def record(formula: Expanded, scope: Scope) -> Expanded:
+        found.append((formula, dict(scope)))
+        return formula
+
+    mapped(parts, record, running)
+    return found
 
 
 def _views(views: tuple[View, ...], visit: Visit) -> tuple[View, ...]:
@@ -320,7 +332,7 @@ def _effect(effect: Effect, scope: Scope, visit: Visit) -> Effect:
                 statement = replace(statement, where=visit(where, inner))
             case Fresh(binder):
                 inner[binder.name] = binder.sort
-            case Insert(_, binders, where) | Delete(_, binders, where):
+            case Insert(_, binders, where) | Delete(_, binders, where) | Assign(_, binders, where):
                 own = {**inner, **{binder.name: binder.sort for binder in binders}}
                 statement = replace(statement, where=visit(where, own))
             case _:

@@ -21,7 +21,7 @@ def never_filled(deployment: Deployment) -> Iterator[Finding]:
     """The relations that a specification, a gate, a policy, a `fair` or a `terminal` line reads, itself or in
     a define, of which neither a D0 nor an effect has facts."""
     names = {relation.name for relation in deployment.schema.relations}
-    filled = {fact.relation for fact in deployment.init.facts} | deployment.schema.telling
+    filled = {fact.relation for fact in deployment.init.facts}
     if deployment.initially is not None:
         filled.update(deployment.initially.relations)
     for tool in deployment.tools_and_events:

@@ -24,7 +24,9 @@ Kind: TypeAlias = Literal[
     # of what is written
     "never filled", "hidden relation", "exists implies", "reaching negation", "inactive values",
     "identifiers return", "unused define", "unused variable", "shadowed constant", "known constant",
-    "key at risk", "no room initially",
+    "key at risk", "no room initially", "constant comparison", "never asked",
+    # of limits, pasts and gates, over the reachable states
+    "limit never reached", "past never true", "gate leaves nothing",
     # of a comment that accepts a finding
     "not accepted",
 ]  # fmt: skip
@@ -33,7 +35,8 @@ ACCEPTABLE: frozenset[str] = frozenset(
     {
         "vacuous", "never offered", "never selected", "never enabled", "no change", "rule never matches",
         "rule never selects", "endless event", "never filled", "unused define", "unused variable",
-        "shadowed constant", "known constant", "no room initially",
+        "shadowed constant", "known constant", "no room initially", "constant comparison", "never asked",
+        "limit never reached", "past never true",
     }
 )  # fmt: skip
 """The kinds that a comment in the file can accept. Each says that a part of the file does nothing here; all

@@ -52,13 +52,21 @@ def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
 
 
 def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Finding]:
-    """Yield findings on the lines of the gates in force that do nothing.
+    """Yield findings on the gates in force that allow no call, and on their lines that do nothing.
 
     These are the lines that match no call which would be offered without gates, and those without which the
     same calls would be allowed.
     """
     gates = _in_force(deployment)
+    enabled = [tool for tool in _tools(deployment) if _is_met(deployment, is_reached, tool, tool.guard)]
     for gate in gates:
+        if enabled and not any(_is_allowed(deployment, is_reached, tool, [gate]) for tool in enabled):
+            yield Finding(
+                "gate leaves nothing",
+                gate.span,
+                f"the gate {gate.name} allows no call that is enabled in a reachable state",
+                "let it permit what agents are there for",
+            )
         for number, line in enumerate(gate.lines):
             tool = next(one for one in _tools(deployment) if one.name == line.tool)
             matching = conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
@@ -115,6 +123,22 @@ def forbidden(deployment: Deployment, engine: Engine, role: AgentRole, rule: Rul
     stopped = Not(_allowing(deployment, tool, gates))
     met = conjunction((tool.guard, _read(deployment, tool, about), stopped))
     return _is_met(deployment, lambda sentence: bool(engine.satisfying(sentence, {})), tool, met)
+
+
+def never_allowed(deployment: Deployment, is_reached: Reached) -> frozenset[str]:
+    """Return the tools that some reachable state enables and that the gates in force never allow."""
+    gates = _in_force(deployment)
+    return frozenset(
+        tool.name
+        for tool in _tools(deployment)
+        if _is_met(deployment, is_reached, tool, tool.guard)
+        and not _is_allowed(deployment, is_reached, tool, gates)
+    )
+
+
+def _is_allowed(deployment: Deployment, is_reached: Reached, tool: Tool, gates: Sequence[Gate]) -> bool:
+    """Return True if the gates allow a call of the tool that some reachable state enables."""
+    return _is_met(deployment, is_reached, tool, _allowing(deployment, tool, gates))
 
 
 def _alone(gate: Gate, line: Line) -> bool:

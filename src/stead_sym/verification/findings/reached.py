@@ -51,7 +51,8 @@ from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
 from stead_sym.verification.findings.forced import forced_choices, tied_choices
-from stead_sym.verification.findings.gates import forbidden, gate_findings, never_met
+from stead_sym.verification.findings.gates import Reached, forbidden, gate_findings, never_allowed, never_met
+from stead_sym.verification.findings.numbers import never_reached
 from stead_sym.verification.findings.occurrences import (
     Occurrence,
     Path,
@@ -148,8 +149,14 @@ def reached_findings(
 ) -> Examined:
     """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
     `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
-    findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers)]
-    findings += gate_findings(deployment, lambda sentence: bool(engine.satisfying(sentence, {})))
+
+    def is_reached(sentence: Formula) -> bool:
+        return bool(engine.satisfying(sentence, {}))
+
+    findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers, is_reached)]
+    findings += gate_findings(deployment, is_reached)
+    if not any(wrappers.values()):
+        findings += never_reached(deployment, engine, specs)
     findings += [*forced_choices(wrappers), *tied_choices(wrappers), *answer_findings(wrappers)]
     for role in deployment.agents:
         wrapper = wrappers[role.name]
@@ -411,7 +418,9 @@ class _Vacuity:
 # tools and policies
 
 
-def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
+def _tools(
+    deployment: Deployment, engine: Engine, wrappers: Wrappers, is_reached: Reached
+) -> Iterator[Finding]:
     offers = {
         tool.name: engine.is_called(tool.name, TRUE, selected=False) for tool in deployment.tools_and_events
     }
@@ -420,6 +429,7 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
         for tool in deployment.tools
         if offers[tool.name] and not engine.is_called(tool.name, TRUE, selected=True)
     ]
+    refused = never_allowed(deployment, is_reached)
     for tool in deployment.tools_and_events:
         callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
         agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
@@ -441,7 +451,9 @@ def _tools(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterat
                 "never offered",
                 tool.span,
                 f"{tool.name} is {offered} in no reachable state{behind}{why}",
-                f"{mend}weaken its guard, let some effect make it true, or remove the tool",
+                f"{mend}let a gate allow it where its guard is true, or remove the tool"
+                if tool.name in refused
+                else f"{mend}weaken its guard, let some effect make it true, or remove the tool",
             )
         elif tool in avoided:
             yield Finding(

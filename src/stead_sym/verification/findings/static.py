@@ -7,9 +7,10 @@ at its place. Those about how a formula is written (its parentheses) need the te
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Parts, Policy, View
+from stead_sym.deployment.parts import ANY, Parts, Policy, View
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
@@ -38,6 +39,7 @@ from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.verification.findings.filled import never_filled
 from stead_sym.verification.findings.finding import Finding, in_order
+from stead_sym.verification.findings.numbers import constant_comparisons
 from stead_sym.verification.findings.ranges import misses_inactive, reads_once_ever
 
 
@@ -58,13 +60,16 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
     - a specification that reads like "never again" of values that may come back (`ranges`);
     - an event that may happen for ever, where a specification asks for something to come (`events`);
     - an insertion into a relation with a key that may add a second fact with the same one (`events`);
-    - `initially any` of a relation over a sort whose bound is 0 (`events`).
+    - `initially any` of a relation over a sort whose bound is 0 (`events`);
+    - a comparison of integers that is constant (`numbers`);
+    - a specification that is `for` what no verification is.
     """
     return without_accepted(deployment, of_text(deployment))[0]
 
 
 def of_text(deployment: Deployment) -> tuple[Finding, ...]:
     """The same with those that a comment of the file accepts."""
+    deployment = deployment.unfollowed  # what stands below an operator of the past is looked at too
     return in_order(
         (
             *_unused_definitions(deployment),
@@ -81,6 +86,8 @@ def of_text(deployment: Deployment) -> tuple[Finding, ...]:
             *endless_events(deployment),
             *keys_at_risk(deployment),
             *no_room_initially(deployment),
+            *constant_comparisons(deployment),
+            *_never_asked(deployment),
         )
     )
 
@@ -201,6 +208,28 @@ def _gate_variables(d: Deployment) -> Iterator[Finding]:
                         " line mentions it",
                         "write `_`, or a constant if that is meant",
                     )
+
+
+def _never_asked(d: Deployment) -> Iterator[Finding]:
+    """Specifications for several names that no verification fulfils together: `any` beside a policy or an
+    agent, more policies than agents can run at once."""
+    known = [{policy.name for policy in role.policies} for role in d.agents]
+    policies = set[str]().union(*known)
+    named = {role.name for role in d.agents}
+    for spec in d.written.specs:
+        run = [name for name in dict.fromkeys(spec.whom) if name in policies]
+        decided = ANY not in spec.whom or not (run or named.intersection(spec.whom))
+        some = any(
+            all(name in own for name, own in zip(run, order, strict=False))
+            for order in permutations(known, len(run))
+        )
+        if not (decided and some):
+            yield Finding(
+                "never asked",
+                spec.span,
+                f"{spec.name} is for {', '.join(spec.whom)}, which no verification is at once",
+                "leave a name out, or write a specification for each",
+            )
 
 
 def _shadowed_constants(d: Deployment) -> Iterator[Finding]:

@@ -1,0 +1,195 @@
+"""Comparisons and pasts that make no difference: constant comparisons, limits that nothing comes to, pasts of
+what never is.
+
+One decision: a comparison without `count` and `sum` is constant by the ranges of its sorts, and nothing has
+to be explored. All else is asked of the reachable states, and only under any agent: a policy may well keep
+away from a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.expansion import expanded
+from stead_sym.deployment.following import Scope, scoped_formulas, spoken
+from stead_sym.deployment.parts import Spec
+from stead_sym.engines.protocol import Engine
+from stead_sym.errors import Span
+from stead_sym.logic.integers import coefficients
+from stead_sym.logic.syntax import (
+    Binder,
+    Compare,
+    Const,
+    Equal,
+    Exists,
+    Formula,
+    Not,
+    Past,
+    Quantified,
+    Sum,
+    Tally,
+    Term,
+    Var,
+    arguments,
+    children,
+    free_variables,
+)
+from stead_sym.relational.schema import Schema, is_numeral
+from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.occurrences import occurrences
+
+Scoped: TypeAlias = tuple[Formula, Scope]
+
+
+def constant_comparisons(deployment: Deployment) -> Iterator[Finding]:
+    """Yield the comparisons of integers that have one truth value for all numbers of their sorts."""
+    written, schema = deployment.written, deployment.schema
+    params = {tool.name: tool.params for tool in written.tools}
+    formulas = scoped_formulas(written)
+    formulas += [(d.body, {p.name: p.sort for p in d.params}) for d in written.definitions]
+    formulas += [(line.where, {}) for line in written.initially]
+    for line in (line for gate in written.gates for line in gate.lines):
+        named = zip(line.args, params[line.tool], strict=True)
+        formulas.append((line.when, {t.name: p.sort for t, p in named if isinstance(t, Var)}))
+    for part, scope in _subformulas(formulas):
+        if not isinstance(part, Compare | Equal):
+            continue
+        differences = _differences(part.left, part.right, scope, schema)
+        if differences is not None and (truth := _decided(part, *differences)) is not None:
+            yield Finding(
+                "constant comparison",
+                part.span,
+                f"`{part}` is {str(truth).lower()} for all numbers of the sorts that it compares",
+                "correct the number or the sort, or leave the comparison out",
+            )
+
+
+def never_reached(deployment: Deployment, engine: Engine, specs: Sequence[Spec]) -> Iterator[Finding]:
+    """Yield limits of a `count` or a `sum`, and pasts, that make no difference in any reachable state.
+
+    Limits of guards are left alone behind gates, which may well be stricter.
+    """
+    parts = expanded(deployment.written, deployment.schema)
+    places: dict[tuple[Span, type], list[Scoped]] = {}  # a define is used in several places
+    for part, scope in _subformulas(scoped_formulas(parts, running={})):
+        if part.span is not None and (isinstance(part, Past) or (_is_limit(part) and not deployment.gated)):
+            places.setdefault((part.span, type(part)), []).append((part, scope))
+
+    def reached(formula: Formula, scope: Scope) -> bool:
+        told = deployment.told(formula, scope)
+        for name in sorted(free_variables(told)):
+            listed = deployment.schema.sort(scope[name]).values is not None
+            told = Exists(Binder(name, scope[name], declared=listed), told)
+        return bool(engine.satisfying(told, {}))
+
+    for (span, _), uses in places.items():
+        part, _ = uses[0]
+        true = any(reached(use, scope) for use, scope in uses)
+        if isinstance(part, Past):
+            if not true:
+                yield Finding(
+                    "past never true",
+                    span,
+                    f"`{spoken(part)}` is true in no reachable state",
+                    "check what it asks for, and whether that is ever so; or leave it out",
+                )
+        elif true != any(reached(Not(use), scope) for use, scope in uses):
+            yield Finding(
+                "limit never reached",
+                span,
+                f"`{part}` is {str(true).lower()} in every reachable state",
+                "choose a limit that matters, or leave the comparison out",
+            )
+    for spec in specs:
+        yield from _slack(spec, engine)
+
+
+def _slack(spec: Spec, engine: Engine) -> Iterator[Finding]:
+    """Yield the limits of a specification that are met with room to spare: `t <= u` where t is never u."""
+    for one in occurrences(spec.formula):
+        part = one.formula
+        if one.polarity <= 0 or not isinstance(part, Compare) or not _is_limit(part):
+            continue
+        lower, upper = (part.left, part.right) if part.ordering in ("<", "<=") else (part.right, part.left)
+        tight: Formula = Equal(Sum(lower, "+", Const("1")) if part.ordering in ("<", ">") else lower, upper)
+        broken: Formula = Not(part)
+        for around in reversed(one.above):
+            if isinstance(around, Quantified):
+                tight, broken = Exists(around.binder, tight), Exists(around.binder, broken)
+        if not engine.satisfying(tight, {}) and not engine.satisfying(broken, {}):
+            yield Finding(
+                "limit never reached",
+                one.place,
+                f"{spec.name}: `{part}` has room to spare in every reachable state",
+                "ask for the limit that you mean, or check what is counted",
+                spec.name,
+            )
+
+
+def _is_limit(formula: Formula) -> bool:
+    """Return whether it compares a `count` or a `sum` by an order."""
+    return isinstance(formula, Compare) and any(map(_has_tally, arguments(formula)))
+
+
+def _has_tally(term: Term) -> bool:
+    match term:
+        case Sum(left, _, right):
+            return _has_tally(left) or _has_tally(right)
+        case _:
+            return isinstance(term, Tally)
+
+
+def _subformulas(formulas: Iterable[Scoped]) -> Iterator[Scoped]:
+    """Yield all subformulas, each with the sorts of the variables around it."""
+    todo = list(formulas)
+    while todo:
+        formula, scope = todo.pop()
+        yield formula, scope
+        if isinstance(formula, Quantified):
+            scope = {**scope, formula.binder.name: formula.binder.sort}
+        todo += [(child, scope) for child in children(formula)]
+
+
+def _differences(left: Term, right: Term, scope: Scope, schema: Schema) -> tuple[int, int] | None:
+    """Return the least and the greatest left - right; None unless both are integers without tallies."""
+
+    def is_known(term: Term) -> bool:
+        match term:
+            case Sum(one, _, other):
+                return is_known(one) and is_known(other)
+            case Const(value):
+                return is_numeral(value)
+            case Var(name):
+                return schema.sort(scope[name]).is_numeric
+            case _:
+                return False
+
+    if left == right or not (is_known(left) and is_known(right)):
+        return None
+    factors, least = coefficients(Sum(left, "-", right))
+    most = least
+    for part, factor in factors.items():
+        assert isinstance(part, Var), "the terms have no tallies"
+        values = schema.sort(scope[part.name]).values or ()
+        ends = [factor * int(value) for value in (values[0], values[-1])]
+        least, most = least + min(ends), most + max(ends)
+    return least, most
+
+
+def _decided(comparison: Compare | Equal, least: int, most: int) -> bool | None:
+    """Return the truth value if it is that of every difference between these; None if it varies."""
+    match comparison.ordering if isinstance(comparison, Compare) else "=":
+        case "=":
+            return True if least == most == 0 else None if least <= 0 <= most else False
+        case "<":
+            return True if most < 0 else False if least >= 0 else None
+        case "<=":
+            return True if most <= 0 else False if least > 0 else None
+        case ">":
+            return True if least > 0 else False if most <= 0 else None
+        case ">=":
+            return True if least >= 0 else False if most < 0 else None
+        case _:
+            return None
