@@ -11,7 +11,7 @@ A page is read in a folder of its own. What its blocks do there:
                        it is written to that file instead
     sh, bash           commands that need what the tests do not have: a model, a server, a fresh environment.
                        They are read, not run: see `page_commands`
-    json, toml, yaml, csv
+    json, toml, yaml, csv, sql
                        are read; with a title they are written to that file
     ebnf, text, html, dockerfile
                        are for people
@@ -129,7 +129,7 @@ class Reader:
                     self._compare(block, block.text, printed, "the program above")
                 case "sh" | "bash":
                     self.wrong += [f"{self.name}:{block.line}: {text}" for text in not_commands(block.text)]
-                case "json" | "toml" | "yaml" | "csv":
+                case "json" | "toml" | "yaml" | "csv" | "sql":
                     self._data(block)
                 case kind if kind in FOR_PEOPLE:
                     pass
@@ -167,7 +167,7 @@ class Reader:
             tomllib.loads(block.text)
         elif block.kind == "csv":
             list(csv.reader(block.text.splitlines(), strict=True))
-        elif importlib.util.find_spec("yaml"):
+        elif block.kind == "yaml" and importlib.util.find_spec("yaml"):
             import yaml
 
             yaml.safe_load(block.text)

@@ -98,6 +98,10 @@ class _Command:
 _GROUPS = {
     "write a deployment": {
         "new": _Command("write a commented deployment to start from, which verifies", "new.add_new"),
+        "import": _Command(
+            "draft a deployment from the schema of a database and the tools of an agent",
+            "importing.add_import",
+        ),
         "check": _Command(
             "say what can be said without exploring: findings, sizes of domains, what is left to verify",
             "check.add_check",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,20 @@ _SECRET = ("pass", "pwd", "secret", "token", "key")
 """Substrings of the names of URL options whose values are secret."""
 
 
+def connected(source: Database, folder: Path) -> AbstractContextManager[sa.Connection]:
+    """Connect to the database of a source, so that nothing can be written; raise `InputError`."""
+    return _rows(source, folder, None).connected()
+
+
 def database_table(source: Database, folder: Path, span: Span | None) -> Table:
     """Return the table, or the rows of the query; the path of a SQLite file is relative to the folder.
 
     Raise `InputError`.
     """
+    return _rows(source, folder, span)
+
+
+def _rows(source: Database, folder: Path, span: Span | None) -> _Rows:
     if source.url is not None:
         words, name = source.url, "the database's URL"
     else:
@@ -71,6 +81,12 @@ class _Rows:
 
     def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
         """Yield the rows with these columns; see `Table.batches`."""
+        with self.connected() as connection:
+            yield from self._read(connection.execution_options(stream_results=True), columns)
+
+    @contextmanager
+    def connected(self) -> Iterator[sa.Connection]:
+        """Yield a connection that cannot write; raise `InputError` for every error of the database."""
         try:
             engine = self._engine()
         except NoSuchModuleError:
@@ -87,7 +103,7 @@ class _Rows:
             raise self._failed(error) from None
         try:
             with engine.connect() as connection:
-                yield from self._read(connection.execution_options(stream_results=True), columns)
+                yield connection
         except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:
             raise self._failed(error) from None
         finally:
@@ -143,6 +159,8 @@ class _Rows:
             said = said.replace(secret, "***")
         lines = said.strip().splitlines() or [type(error).__name__]
         what = "the query" if self.source.query is not None else f"table {self.source.table}"
+        if self.source.query is None and self.source.table is None:
+            what = "the schema"
         return InputError(f"{self.name}: {what} cannot be read ({lines[0]}); see to the database", self.span)
 
 

@@ -30,10 +30,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A table of a database, or the rows of a query.
+    """A table of a database, the rows of a query, or with neither all of a database.
 
     Exactly one of ``url`` and ``variable`` is given: the URL as SQLAlchemy takes it, without a password, or
-    the name of an environment variable that holds it. Exactly one of ``table`` and ``query`` is given.
+    the name of an environment variable that holds it. Not both of ``table`` and ``query`` are given.
     """
 
     url: str | None = None
@@ -44,6 +44,8 @@ class Database:
     def __str__(self) -> str:
         """Return the source as it is written in the language."""
         where = f"env {self.variable}" if self.url is None else f'"{escaped(self.url)}"'
+        if self.table is None and self.query is None:
+            return where
         word, rows = ("table", self.table) if self.query is None else ("query", self.query)
         return f'{where} {word} "{escaped(rows or "")}"'
 

@@ -74,19 +74,27 @@ def spelled(text: str, sort: Sort, schema: Schema) -> Value:
     """Return the value of the sort that a cell's text denotes; raise `Unusable` if a finite sort lists none.
 
     In a finite sort it is the listed value with that spelling, or with the one below. In an infinite sort a
-    name is kept, unless it is a keyword of formulas or a value that some sort lists. Any other text becomes
-    `SORT_…`: if it consists of letters and digits joined by `-`, each `-` becomes `_`; otherwise each
-    character except letters, digits and `_` becomes its code point in hexadecimal between two `_`.
+    name is kept, unless it is a keyword of formulas or a value that some sort lists. Any other text is
+    `prefixed`.
     """
     if text in sort.rank:
         return text
     if sort.values is None and is_name(text) and text not in WORDS and text not in schema.listed:
         return text
-    code = text.replace("-", "_") if _CODE.fullmatch(text) else _OTHER.sub(_digits, text)
-    value = f"{sort.name}_{code}"
+    value = prefixed(text, sort.name)
     if sort.values is not None and value not in sort.rank:
         raise Unusable(f"holds {text!r}, which sort {sort.name} does not list; {_advice(sort)}")
     return value
+
+
+def prefixed(text: str, sort: str) -> Value:
+    """Return `SORT_…` for a text that is not kept.
+
+    If the text consists of letters and digits joined by `-`, each `-` becomes `_`; otherwise each character
+    except letters, digits and `_` becomes its code point in hexadecimal between two `_`.
+    """
+    code = text.replace("-", "_") if _CODE.fullmatch(text) else _OTHER.sub(_digits, text)
+    return f"{sort}_{code}"
 
 
 def _digits(character: re.Match[str]) -> str:

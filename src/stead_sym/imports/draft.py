@@ -1,0 +1,437 @@
+"""Draft a deployment from the schema of a database and the schemas of tools.
+
+One decision: the draft verifies as it is, and says in comments what is to be filled in and what was left out.
+Nothing in it is claimed to be right: a schema says nothing of what tools refuse or change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
+
+from stead_sym.imports.sorts import DraftSort, Place, Sorts, distinct, named, place, singular
+from stead_sym.imports.tables import ForeignKey, Table, TableColumn, Tables
+from stead_sym.imports.tools import Parameter, ToolSchema
+from stead_sym.relational.schema import escaped
+
+_WIDTH = 110
+_REASONS = {"text": "texts", "number": "numbers", "time": "dates and times", "other": "of other types"}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The text of a deployment, and what of schema and tools it has not taken over."""
+
+    text: str
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column that is kept, with its sort and the relation that it refers to, if any."""
+
+    column: TableColumn
+    name: str
+    sort: DraftSort
+    references: str | None = None
+
+    def written(self, *, key: bool) -> str:
+        """Return the column as a relation declares it."""
+        to = f" references {self.references}" if self.references else ""
+        return f"{self.name}: {self.sort.name}{' key' * key}{to}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """A relation of the draft: the columns of a table, or its key with one column that may be NULL."""
+
+    name: str
+    table: Table
+    columns: tuple[_Column, ...]
+    keys: int
+
+    def written(self) -> str:
+        """Return the declaration."""
+        listed = (one.written(key=n < self.keys) for n, one in enumerate(self.columns))
+        return f"relation {self.name}({', '.join(listed)})"
+
+
+def draft(name: str, tables: Tables, tools: Sequence[ToolSchema], *, keep: Sequence[str] = ()) -> Draft:
+    """Draft a deployment of this name.
+
+    With tools, the tables are those that a tool's parameters or description speak of, and those in ``keep``;
+    without any, all tables.
+    """
+    return _Drafting(name, tables, tools, keep).draft()
+
+
+class _Drafting:
+    """A draft while it is made."""
+
+    def __init__(self, name: str, tables: Tables, tools: Sequence[ToolSchema], keep: Sequence[str]) -> None:
+        self._name = name
+        self._tables = tables
+        self._tools = [tool for tool in tools if not tool.reads]
+        self._reading = [tool for tool in tools if tool.reads]
+        self._keep = {one.lower() for one in keep}
+        self._left: list[str] = [f"not read: {one}" for one in tables.unread]
+        self._sorts = Sorts(tables, self._named_by_parameters(), self._mentioned())
+        self._relations: dict[str, _Relation] = {}
+
+    def draft(self) -> Draft:
+        """Return the draft."""
+        chosen = self._chosen()
+        skipped = [
+            t.name for t in self._tables.tables if t not in chosen and t.name.lower() not in self._sorts.lists
+        ]
+        if skipped:
+            self._left.append(f"no tool speaks of the tables {', '.join(skipped)}")
+        names = self._relation_names(chosen)
+        relations = [block for table in chosen for block in [self._table(table, names)]]
+        called = distinct({tool.name: tool.name for tool in self._tools})
+        tools = [self._tool(tool, called[tool.name]) for tool in self._tools]
+        parts = [
+            self._head(),
+            self._declared_sorts(),
+            *relations,
+            self._initially(),
+            *tools,
+            self._only_read(),
+            "# Where nothing can be done any more, nothing happens.\nterminal",
+            "# To fill in: what has to hold, for instance\n# spec never_twice AG …",
+        ]
+        text = "\n\n".join(part for part in parts if part) + "\n"
+        return Draft(text, tuple(self._left))
+
+    def _head(self) -> str:
+        tools = " and of the tools of an agent" if self._tools else ""
+        told = _comment(
+            f"Drafted from the schema of a database{tools}. To fill in: what each tool refuses (guard) and"
+            " changes (effect), and what has to hold (spec). Nothing here has been compared with the system."
+        )
+        return "\n".join([*told, f"deployment {named(self._name)}"])
+
+    # tables
+
+    def _mentioned(self) -> set[str]:
+        """Return the tables that a tool's name, description or parameters name."""
+        told = [tool.name for tool in self._tools] + [tool.description for tool in self._tools]
+        told += [p.name for tool in self._tools for p in tool.parameters]
+        words = {word for text in told for word in _words(text)}
+        return {
+            table.name.lower()
+            for table in self._tables.tables
+            if set(_words(singular(table.name))) <= {*words, *map(singular, words)}
+        }
+
+    def _chosen(self) -> list[Table]:
+        """Return the tables that become relations, in the order of the schema."""
+        tables = [table for table in self._tables.tables if table.name.lower() not in self._sorts.lists]
+        if not self._tools:
+            return [t for t in tables if not self._keep or t.name.lower() in self._keep]
+        mentioned = self._mentioned() | self._keep
+        sorts = {
+            sort
+            for tool in self._tools
+            for p in tool.parameters
+            if isinstance(sort := self._sort_of(p), DraftSort) and not sort.finite
+        }
+        for table in tables:
+            key = {self._sorts.of(table, name) for name in table.primary_key}
+            if len(table.primary_key) == 1 and key & sorts:
+                mentioned.add(table.name.lower())
+        extra = {table for table, _ in self._named_by_parameters()}
+        chosen = [t for t in tables if t.name.lower() in mentioned | extra]
+        return chosen or tables
+
+    def _relation_names(self, chosen: Sequence[Table]) -> dict[str, str]:
+        """Return the names of the relations by tables."""
+        return distinct({table.name.lower(): _camel(table.name) for table in chosen})
+
+    def _table(self, table: Table, names: dict[str, str]) -> str:
+        """Return the relations of a table, and what is left out of it."""
+        name = names[table.name.lower()]
+        key = {one.lower() for one in table.primary_key}
+        called = distinct({column.name: column.name for column in table.columns})
+        kept = {c.name.lower(): self._kept(table, c, called[c.name], names) for c in table.columns}
+        keyed = [kept[one.lower()] for one in table.primary_key if one.lower() in kept]
+        others = [kept[c.name.lower()] for c in table.columns if c.name.lower() not in key]
+        plain = [c for c in others if c is not None and not c.column.nullable]
+        maybe = [c for c in others if c is not None and c.column.nullable]
+        keys = [c for c in keyed if c is not None]
+        lines: list[str] = []
+        gone: dict[str, list[str]] = {}
+        for column in table.columns:
+            if kept[column.name.lower()] is None:
+                gone.setdefault(_REASONS.get(column.kind, "of other types"), []).append(column.name)
+        if not keys:
+            for one in maybe:
+                gone.setdefault("may be NULL in a table without a key", []).append(one.column.name)
+            maybe = []
+        found = []
+        if keys or plain:
+            found.append(_Relation(name, table, (*keys, *plain), len(keys)))
+        whole = [replace(one, references=name) for one in keys] if len(keys) == 1 else keys
+        for one in maybe:
+            taken = {*names.values(), *self._relations, *(relation.name for relation in found)}
+            split = distinct({"": f"{name}{_camel(one.column.name)}"}, taken)[""]
+            found.append(_Relation(split, table, (*whole, one), len(keys)))
+        for relation in found:
+            self._relations[relation.name] = relation
+            lines.append(relation.written())
+        if not found:
+            self._left.append(f"{table.name} has no column that identifies anything")
+            return ""
+        if gone:
+            listed = "; ".join(f"{', '.join(columns)} ({why})" for why, columns in gone.items())
+            lines = [*_comment(f"{table.name}, left out: {listed}"), *lines]
+            self._left += [f"{table.name}: {', '.join(columns)} ({why})" for why, columns in gone.items()]
+        if maybe:
+            listed = ", ".join(c.column.name for c in maybe)
+            at = len(lines) - len(maybe)
+            lines[at:at] = _comment(f"{listed} may be NULL: then there is no fact")
+        return "\n".join(lines)
+
+    def _kept(self, table: Table, column: TableColumn, called: str, names: dict[str, str]) -> _Column | None:
+        """Return a column with its sort, None if it is left out; ``called`` is its name in the draft."""
+        sort = self._sorts.of(table, column.name)
+        if sort is None:
+            return None
+        for key in table.foreign_keys:
+            if [one.lower() for one in key.columns] == [column.name.lower()]:
+                target = self._referred(key, names)
+                if target is not None:
+                    return _Column(column, called, sort, target)
+        return _Column(column, called, sort)
+
+    def _referred(self, key: ForeignKey, names: dict[str, str]) -> str | None:
+        """Return the relation that a foreign key of one column refers to, if it is the only key of one."""
+        found = self._sorts.reference(key)
+        if found is None or found[0].name.lower() not in names:
+            return None
+        target, columns = found
+        alone = [one.lower() for one in target.primary_key] == [one.lower() for one in columns]
+        return names[target.name.lower()] if alone and len(columns) == 1 else None
+
+    # sorts and data
+
+    def _declared_sorts(self) -> str:
+        """Return the declarations of the sorts that relations and tools use."""
+        spelled = self._sorts.spelled()
+        used = {c.sort.name for r in self._relations.values() for c in r.columns}
+        used |= {
+            s.name for t in self._tools for p in t.parameters if isinstance(s := self._sort_of(p), DraftSort)
+        }
+        sorts = [sort for sort in self._sorts.all if sort.name in used]
+        lines = wrap(
+            "sort " + ", ".join(sort.name for sort in sorts if not sort.finite),
+            _WIDTH,
+            subsequent_indent="  ",
+            break_long_words=False,
+        )
+        if not any(not sort.finite for sort in sorts):
+            lines = []
+        for sort in sorts:
+            if sort.values:
+                values = ", ".join(spelled[sort.name, text] for text in sort.values)
+                lines.append(f"sort {sort.name} = {{ {values} }} rigid")
+            elif sort.low is not None:
+                lines.append(f"sort {sort.name} = {sort.low}..{sort.high}")
+        return "\n".join(lines)
+
+    def _initially(self) -> str:
+        """Return the databases to begin with: the rows of the system, or any database of the schema."""
+        infinite = [s.name for s in self._sorts.all if not s.finite and self._is_used(s)]
+        if self._tables.url is not None:
+            lines = []
+            for table in dict.fromkeys(r.table for r in self._relations.values()):
+                into = ", ".join(
+                    f"{r.name}({', '.join(map(_cell, r.columns))})"
+                    for r in self._relations.values()
+                    if r.table is table
+                )
+                lines.append(f'init from {self._tables.url} table "{escaped(table.name)}" into {into}')
+            more = (
+                f"# Let a tool that brings in new values claim how many: bound {infinite[0]} 1"
+                if infinite
+                else ""
+            )
+            return "\n".join([*lines, more]).rstrip()
+        if not self._relations:
+            return ""
+        listed = wrap(
+            f"initially any {', '.join(self._relations)}",
+            _WIDTH,
+            subsequent_indent="  ",
+            break_long_words=False,
+        )
+        conditions = list(self._inclusions())
+        if conditions:
+            listed.append("  where " + "\n    & ".join(f"({one})" for one in conditions))
+        bounds = [f"bound {name} 1" for name in infinite]
+        return "\n".join(["# Any database of the schema with so few values.", *listed, *bounds])
+
+    def _is_used(self, sort: DraftSort) -> bool:
+        return any(c.sort is sort for r in self._relations.values() for c in r.columns)
+
+    def _inclusions(self) -> Iterator[str]:
+        """Yield the foreign keys of several columns, and those to columns that are no key, as formulas."""
+        whole = {r.table.name.lower(): r for r in reversed(self._relations.values())}
+        for relation in list(self._relations.values()):
+            if whole.get(relation.table.name.lower()) is not relation:
+                continue
+            for key in relation.table.foreign_keys:
+                found = self._sorts.reference(key)
+                if found is None or found[0].name.lower() not in whole:
+                    continue
+                target, columns = whole[found[0].name.lower()], found[1]
+                here = {c.column.name.lower(): c for c in relation.columns}
+                there = {c.column.name.lower(): c for c in target.columns}
+                pairs = list(zip(key.columns, columns, strict=True))
+                if any(a.lower() not in here or b.lower() not in there for a, b in pairs):
+                    continue
+                if here[pairs[0][0].lower()].references is not None and len(pairs) == 1:
+                    continue
+                ours = [here[a.lower()] for a, _ in pairs]
+                theirs = [there[b.lower()] for _, b in pairs]
+                binders = ", ".join(f"v{n}: {one.sort.name}" for n, one in enumerate(ours))
+                left, right = f"{relation.name}({_named(ours)})", f"{target.name}({_named(theirs)})"
+                yield f"forall {binders}. ({left} -> {right})"
+
+    # tools
+
+    def _tool(self, tool: ToolSchema, called: str) -> str:
+        """Return a tool of this name with the parameters that have a sort."""
+        names = distinct({parameter.name: _element(parameter) for parameter in tool.parameters})
+        params, gone, lists = [], dict[str, list[str]](), list[str]()
+        for parameter in tool.parameters:
+            match self._sort_of(parameter):
+                case DraftSort(name=sort):
+                    params.append(f"{names[parameter.name]}: {sort}")
+                    lists += [parameter.name] * (parameter.kind == "list")
+                case str() as why:
+                    gone.setdefault(why, []).append(parameter.name)
+        described = " ".join(tool.description.split())
+        words = f' "{escaped(described)}"' if described else ""
+        lines = [f"tool {called}({', '.join(params)}){words}"]
+        if gone:
+            listed = "; ".join(f"{', '.join(names)} ({why})" for why, names in gone.items())
+            lines += [f"  {line}" for line in _comment(f"left out: {listed}")]
+            self._left += [f"{tool.name}: {', '.join(names)} ({why})" for why, names in gone.items()]
+        if lists:
+            lines += [f"  # one call for each element of {', '.join(lists)}"]
+        return "\n".join([*lines, "  # guard …", "  effect"])
+
+    def _only_read(self) -> str:
+        if not self._reading:
+            return ""
+        return "\n".join(
+            _comment(f"Not here, since they only read: {', '.join(t.name for t in self._reading)}")
+        )
+
+    def _sort_of(self, parameter: Parameter) -> DraftSort | str:
+        """Return the sort of a parameter, or why it has none."""
+        if parameter.kind == "object":
+            return "an object"
+        if parameter.kind == "list":
+            of_element = self._sort_of(replace(parameter, name=_element(parameter), kind="unknown"))
+            return of_element if isinstance(of_element, DraftSort) else "a list"
+        if parameter.values:
+            return self._sorts.listing(parameter.name, parameter.values, parameter.name)
+        if parameter.kind == "boolean":
+            return self._sorts.listing("flag", self._tables.booleans)
+        found = self._columns(parameter.name)
+        sorts = list(dict.fromkeys(sort for where in found if (sort := self._sorts.at(where)) is not None))
+        if len(sorts) == 1:
+            return sorts[0]
+        if sorts:
+            return f"one of {', '.join(sort.name for sort in sorts)}"
+        low, high = parameter.low, parameter.high
+        if parameter.kind == "integer" and low is not None and high is not None and high - low < 33:
+            return next(
+                (s for s in self._sorts.all if (s.low, s.high) == (low, high)), None
+            ) or self._sorts.numbers(parameter.name, low, high)
+        if parameter.kind in ("number", "integer"):
+            return "a number that no key, reference or range speaks of"
+        return "a text that no key, reference or list of values speaks of"
+
+    def _columns(self, name: str) -> Sequence[Place]:
+        """Return the columns that a parameter's name names, those of keys first.
+
+        `order_id` names the key of orders, and any column of this name. Words before it are left out as long
+        as nothing fits: `new_order_id`.
+        """
+        lower = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        while True:
+            keys = [
+                place(table, table.primary_key[0])
+                for table in self._tables.tables
+                if len(table.primary_key) == 1
+                and lower
+                in (
+                    singular(table.name),
+                    f"{singular(table.name)}_id",
+                    f"{singular(table.name)}_{table.primary_key[0].lower()}",
+                )
+            ]
+            if keys:
+                return keys
+            same = [
+                place(table, column.name)
+                for table in self._tables.tables
+                for column in table.columns
+                if re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.name).lower() == lower
+            ]
+            if same:
+                return same
+            _, _, lower = lower.partition("_")
+            if not lower or lower == "id":
+                return []
+
+    def _named_by_parameters(self) -> set[Place]:
+        """Return the columns of texts that a parameter of a tool names and that nothing else gives a sort."""
+        return {
+            where
+            for tool in self._tools
+            for parameter in tool.parameters
+            if parameter.kind in ("text", "unknown", "list") and not parameter.values
+            for where in self._columns(_element(parameter))
+            if (table := self._tables.table(where[0])) is not None
+            and (column := table.column(where[1])) is not None
+            and column.kind == "text"
+        }
+
+
+def _element(parameter: Parameter) -> str:
+    """Return the name of a parameter, that of one element if it is a list."""
+    return singular(parameter.name) if parameter.kind == "list" else parameter.name
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, of names too, in lower case."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return re.findall(r"[a-z0-9]+", apart.lower())
+
+
+def _camel(name: str) -> str:
+    """Return the name of a relation: `OrderItems` for order_items."""
+    return named("".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name) if part))
+
+
+def _named(columns: Sequence[_Column]) -> str:
+    """Return the columns of an atom, with the variables v0, v1 and so on."""
+    return ", ".join(f"{one.name} = v{n}" for n, one in enumerate(columns))
+
+
+def _cell(column: _Column) -> str:
+    """Return a column as `init from` reads it."""
+    name = column.column.name
+    written = name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else f'"{escaped(name)}"'
+    return f"{written}{'?' * column.column.nullable}"
+
+
+def _comment(text: str) -> list[str]:
+    """Return a text as lines of comments."""
+    return [f"# {line}" for line in wrap(text, _WIDTH - 4, break_long_words=False)]
