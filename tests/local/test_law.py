@@ -10,7 +10,7 @@ from engine_pairs import examples
 from generated.deployments import deployments
 from generated.workflows import workflows
 from stead_sym.analyses.local.model import Local, Shown
-from stead_sym.errors import Undecided
+from stead_sym.errors import NoInitialState, Undecided
 from stead_sym.logic.syntax import Globally, Next, Until
 from stead_sym.verification.verify import verify
 
@@ -30,7 +30,7 @@ def assert_law(deployment, agent="any"):
     """Nothing is shown that does not hold."""
     try:
         explored = verify(deployment, agent, [], engine="explicit", findings=False, max_states=400).explored
-    except Undecided:
+    except (NoInitialState, Undecided):
         reject()
     if explored is None:  # a claim of the file is broken
         reject()
