@@ -144,6 +144,14 @@ _GROUPS = {
             "stead-sym export FILE [options]",
         ),
     },
+    "compare it with the system": {
+        "conform": _Command(
+            "run the system's own tools on the states of the deployment: does it do what the file says?",
+            "conform.add_conform",
+            "stead-sym conform FILE --binding MODULE [options]",
+            "exit status: 0 they agree, 1 they differ, 2 the input is wrong, 3 not all states were run",
+        ),
+    },
     "language models": {
         "models": _Command("get models, look at what they have decided, audit them", "models.add_models"),
     },

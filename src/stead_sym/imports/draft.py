@@ -148,7 +148,7 @@ class _Drafting:
 
     def _relation_names(self, chosen: Sequence[Table]) -> dict[str, str]:
         """Return the names of the relations by tables."""
-        return distinct({table.name.lower(): _camel(table.name) for table in chosen})
+        return distinct({table.name.lower(): camel(table.name) for table in chosen})
 
     def _table(self, table: Table, names: dict[str, str]) -> str:
         """Return the relations of a table, and what is left out of it."""
@@ -176,7 +176,7 @@ class _Drafting:
         whole = [replace(one, references=name) for one in keys] if len(keys) == 1 else keys
         for one in maybe:
             taken = {*names.values(), *self._relations, *(relation.name for relation in found)}
-            split = distinct({"": f"{name}{_camel(one.column.name)}"}, taken)[""]
+            split = distinct({"": f"{name}{camel(one.column.name)}"}, taken)[""]
             found.append(_Relation(split, table, (*whole, one), len(keys)))
         for relation in found:
             self._relations[relation.name] = relation
@@ -415,7 +415,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", apart.lower())
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
     """Return the name of a relation: `OrderItems` for order_items."""
     return named("".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name) if part))
 

@@ -31,13 +31,18 @@ def read_database(source: Database, folder: Path) -> Tables:
     Raise `InputError` if it cannot be read, or has no table.
     """
     with connected(source, folder) as connection:
-        inspector = sa.inspect(connection)
-        dialect = connection.dialect
-        tables = tuple(_table(connection, inspector, name) for name in sorted(inspector.get_table_names()))
-        booleans = ("false", "true") if dialect.supports_native_boolean else ("0", "1")
-    if not tables:
+        found = tables_of(connection)
+    if not found.tables:
         raise InputError(f"{source} has no tables; name the database that your tools work on")
-    return Tables(tables, url=str(source), booleans=booleans)
+    return replace(found, url=str(source))
+
+
+def tables_of(connection: sa.Connection) -> Tables:
+    """Return the tables of the database that a connection leads to."""
+    inspector = sa.inspect(connection)
+    tables = tuple(_table(connection, inspector, name) for name in sorted(inspector.get_table_names()))
+    native = connection.dialect.supports_native_boolean
+    return Tables(tables, booleans=("false", "true") if native else ("0", "1"))
 
 
 def _table(connection: sa.Connection, inspector: sa.Inspector, name: str) -> Table:

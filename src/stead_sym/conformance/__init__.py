@@ -1,0 +1,1 @@
+"""Whether a deployment and a running system are the same: its tools, run on the states of the model."""

@@ -1,0 +1,60 @@
+"""What of a running system stands for what of a deployment: rows for facts, code or SQL for tools.
+
+One decision: a relation is bound to rows by columns alone, so that the same words load a state and read it
+back. What is read therefore is what was loaded, unless the database or a tool changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Implementation: TypeAlias = str | Sequence[str] | Callable[..., object]
+"""What a tool is: SQL statements with `:parameter` for arguments, or a Python function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table that are the facts of a relation.
+
+    A fact R(u₁, …, uₙ) stands for a row with uᵢ in the i-th of ``columns``, and with what ``where`` says in
+    further columns. A row with NULL in one of the columns is no fact. Relations bound to one table whose keys
+    have the same columns share its rows.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    where: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A running system as a deployment sees it.
+
+    ``database``
+        The URL of a database that may be emptied, as SQLAlchemy takes it. Nothing is run unless ``scratch``
+        says that it is one.
+    ``schema``
+        SQL that creates the tables; it is run once if the database has none.
+    ``relations``
+        The rows of relations, of those only that the names do not give: relation `OrderItems` stands for the
+        table `order_items` with columns of the same names, and `OrdersApprovedBy` for a column that may be
+        NULL, as `stead-sym import` drafts them.
+    ``tools``
+        What runs each tool or event. A function is called with the arguments by name, and with the
+        ``connection`` if it has a parameter of this name. It refuses a call by raising an exception.
+    ``defaults``
+        By table, what columns hold that no relation speaks of.
+    ``identifiers``
+        By sort, the n-th identifier as the system has it; by default n in columns of numbers, and the name
+        of the value in columns of texts.
+    """
+
+    database: str
+    tools: Mapping[str, Implementation]
+    scratch: bool = False
+    schema: str = ""
+    relations: Mapping[str, Rows] = field(default_factory=dict)
+    defaults: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    identifiers: Mapping[str, Callable[[int], object]] = field(default_factory=dict)

@@ -1,0 +1,125 @@
+"""A comparison with a running system on a terminal and as JSON."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group, RenderableType
+
+from stead_sym.conformance.conform import Conformance, Difference
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.evidence.document import Json
+from stead_sym.relational.instance import Instance
+from stead_sym.support.wrapping import Table, Text, indented, labelled
+
+
+def print_conformance(deployment: Deployment, found: Conformance, console: Console) -> None:
+    """Print what was run, each difference as small databases side by side, and what follows."""
+    console.print(Text.assemble((deployment.name, "bold"), " and its system"))
+    console.print(indented(_run(found)))
+    for difference in found.differences:
+        console.print()
+        console.print(indented(_difference(difference)))
+    for reason, state in found.unloaded.items():
+        console.print()
+        console.print(indented(Text(f"✘ the database refuses a reachable state: {reason}", "red")))
+        console.print(indented(indented(Text(_facts(state)))))
+        console.print(
+            indented(indented(Text("say so in the file, by a key, a reference, or an invariant", "dim")))
+        )
+    console.print()
+    console.print(_conclusion(deployment, found))
+
+
+def _run(found: Conformance) -> RenderableType:
+    table = labelled()
+    table.add_row("states", f"{found.states:,}, one of each kind, smallest first")
+    table.add_row("calls", f"{found.calls:,}")
+    counts = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
+    for title in ("tool", "offered", "not offered", "alternatives not taken"):
+        counts.add_column(title, justify="left" if title == "tool" else "right")
+    for name, one in found.tools.items():
+        untaken = ", ".join(map(str, one.untaken)) or "-"
+        counts.add_row(name, f"{one.offered:,}", f"{one.not_offered:,}", untaken)
+    parts: list[RenderableType] = [table, Text(""), counts]
+    if found.unbound:
+        parts.append(Text(f"not bound, and not run: {', '.join(found.unbound)}", "yellow"))
+    return Group(*parts)
+
+
+_WORDS = {
+    "refused": "the file offers it, the system refuses it",
+    "not refused": "the file does not offer it, and it changes something",
+    "other result": "it ends in another state",
+    "value not listed": "it writes a value that the file does not list",
+}
+
+
+def _difference(difference: Difference) -> RenderableType:
+    title = Text.assemble(("✘ ", "red"), (str(difference.call), "bold"), f": {_WORDS[difference.kind]}")
+    table = Table(box=None, padding=(0, 3, 0, 0), show_header=True, header_style="dim")
+    table.add_column("before")
+    table.add_column("after it, by the file")
+    table.add_column("after it, in the system")
+    before = difference.before
+    expected = "\nor\n".join(_changes(before, after) for after in difference.expected[:3])
+    if len(difference.expected) > 3:
+        expected += f"\nor {len(difference.expected) - 3} more"
+    found = "" if difference.found is None else _changes(before, difference.found)
+    if difference.said is not None:
+        found = "\n".join(part for part in (found, f"it says: {difference.said}") if part)
+    table.add_row(Text(_facts(before)), Text(expected), Text(found, "red"))
+    return Group(title, indented(table))
+
+
+def _facts(state: Instance) -> str:
+    return "\n".join(map(str, sorted(state.facts))) or "(empty)"
+
+
+def _changes(before: Instance, after: Instance) -> str:
+    """Return the facts that are gone and new, one in each line."""
+    gone, new = sorted(before.facts - after.facts), sorted(after.facts - before.facts)
+    return "\n".join([*(f"- {fact}" for fact in gone), *(f"+ {fact}" for fact in new)]) or "(no change)"
+
+
+def _conclusion(deployment: Deployment, found: Conformance) -> Text:
+    """Return what the run shows, and what it does not."""
+    if not found.agrees:
+        number = len(found.differences) + len(found.unloaded)
+        return Text(f"File and system differ ({number} shown, the smallest of each tool and kind).", "red")
+    bounds = ", ".join(f"at most {n} {sort}" for sort, n in deployment.bounds.items())
+    which = (
+        f"all databases that the file reaches with {bounds}" if bounds else "all databases that it reaches"
+    )
+    if not found.complete:
+        which = f"the {found.states:,} smallest databases that the file reaches; raise --max-states for more"
+    unbound = f", for all tools but {', '.join(found.unbound)}" if found.unbound else ""
+    return Text(f"File and system agree on {which}{unbound}.", "green")
+
+
+def conformance_data(found: Conformance) -> Json:
+    """Return a comparison as JSON data."""
+    return {
+        "agrees": found.agrees,
+        "complete": found.complete,
+        "states": found.states,
+        "calls": found.calls,
+        "tools": {
+            name: {"offered": one.offered, "not_offered": one.not_offered, "untaken": [*one.untaken]}
+            for name, one in found.tools.items()
+        },
+        "unbound": [*found.unbound],
+        "differences": [
+            {
+                "kind": one.kind,
+                "call": str(one.call),
+                "before": [*map(str, sorted(one.before.facts))],
+                "expected": [[*map(str, sorted(after.facts))] for after in one.expected],
+                "found": None if one.found is None else [*map(str, sorted(one.found.facts))],
+                "said": one.said,
+            }
+            for one in found.differences
+        ],
+        "unloaded": [
+            {"reason": reason, "state": [*map(str, sorted(state.facts))]}
+            for reason, state in found.unloaded.items()
+        ],
+    }
