@@ -153,8 +153,8 @@ class System:
     def _facts(self, relation: Relation) -> Iterator[Fact]:
         bound = self._rows[relation.name]
         table = self._tables[bound.table]
-        columns = [table.c[name] for name in bound.columns] or [sa.literal(1)]
-        asked: sa.Select[Any] = sa.select(*columns).select_from(table)
+        columns: list[sa.ColumnElement[Any]] = [table.c[name] for name in bound.columns]
+        asked: sa.Select[Any] = sa.select(*(columns or [sa.literal(1)])).select_from(table)
         for name, content in bound.where.items():
             asked = asked.where(table.c[name] == content)
         for cells in self._connection.execute(asked):
