@@ -1,4 +1,4 @@
-"""Evidence from the finite prefix of a run, for every continuation and whatever else may happen.
+"""Evidence from the finite prefix of a run, valid for every continuation and whatever other runs exist.
 
 A run shows that a path quantifier E is true, or an A false, if the state that its operator requires comes
 within the prefix. No other claim about runs is shown: none about all runs, and none about for ever. The

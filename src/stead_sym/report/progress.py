@@ -54,7 +54,7 @@ class ProgressDisplay:
         self._status: Status | None = None
         self._phase = ""
         self._done: Mapping[str, int] = {}
-        """How much of the phase is done, as it was told last."""
+        """The last reported counts of the completed part of the phase."""
 
     @cached_property
     def _console(self) -> Console:
