@@ -1,7 +1,7 @@
 """Fairness of a loop of states under constraints on actions, by the concrete semantics alone.
 
 One decision: a loop is a loop of states. A step of it may be made by every call that leads from its first
-state to its second, whichever call is recorded, and by a different one in each round.
+state to its second. The call may differ from the recorded one, and from round to round.
 """
 
 from __future__ import annotations

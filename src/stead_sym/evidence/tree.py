@@ -1,9 +1,9 @@
 """Evidence as a tree: the reasons why a formula has its truth value in a state, under an assignment.
 
-A node is a claim (D, σ) ⊨ f, or (D, σ) ⊭ f, with its reason. An existential path quantifier that holds, or a
-universal one that fails, is shown by a run with a node for each requirement of the formula on a state of it.
-A connective is shown by its parts, a quantifier by values, a first-order formula by evaluation. No run can
-show a claim about all runs: the tree ends there with `Unshown`.
+A node is a claim (D, σ) ⊨ f, or (D, σ) ⊭ f, with its reason. The reason of an existential path quantifier
+that holds, or a universal one that fails, is a run. It has a node for each requirement of the formula on one
+of its states. A connective is shown by its parts, a quantifier by values, a first-order formula by
+evaluation. No run can show a claim about all runs: the tree ends there with `Unshown`.
 
 One decision: nodes are shared. A claim that is needed at several places is one node. The size of the evidence
 is thus bounded by the number of subformulas, states and assignments that occur in it.

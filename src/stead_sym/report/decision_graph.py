@@ -1,10 +1,11 @@
 """The decision graph: the contexts that an agent is shown, the calls it selects there, and their successors.
 
 Its nodes are the canonical decision contexts that the agent met, each with the number of reachable states
-that show it. An edge means that a step leads from some state of one node to some state of another. One
-decision: if there are too many contexts for a reader, those in which the same tools are offered and the same
-are selected become one node, and the graph states this. All numbers are the engine's, on the whole state
-space.
+that show it. An edge means that a step leads from some state of one node to some state of another. All
+numbers are the engine's, on the whole state space.
+
+One decision: if there are too many contexts for a reader, contexts with the same offered tools and the same
+selected tools are one node, and the graph states this.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The types of the report of a verification as JSON.
 
 Other commands define their types in the module that writes them, and `schema` makes one schema of all. One
-decision: a field that is absent from some reports is `UNSET`, and one whose value is unknown is null, so that
-a reader of the types knows what to expect.
+decision: a field that is absent from some reports is `UNSET`, and one whose value is unknown is null. The
+types alone thus describe every report.
 """
 
 from __future__ import annotations

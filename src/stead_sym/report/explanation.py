@@ -20,10 +20,11 @@ from stead_sym.support.wrapping import Text, headed, indented
 
 
 class RelationData(Document):
-    """The facts of a relation: those that change, those that hold in every state, and their encoding.
+    """The facts of a relation, and their encoding.
 
-    `possible` facts change, in `fields` groups. At most one fact holds for each choice of values in the
-    columns `key`, from 0; null: a bit for each fact. `single`: no state holds two facts of the relation.
+    `possible` facts change, `static` ones hold in every state, all others in none. `fields` groups of the
+    possible ones are encoded in `bits` bits. At most one fact holds for each choice of values in the columns
+    `key`, from 0; null: a bit for each fact. `single`: no state holds two facts of the relation.
     """
 
     sorts: list[str]

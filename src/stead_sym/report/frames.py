@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def decisions_frame(result: Verification) -> pandas.DataFrame:
     """Return a table with one row for each canonical context in which an agent was queried.
 
-    The rows are in the order in which the contexts were met. They have the agent (its name is empty if there
-    is only one), the number of the context as in the report, the facts shown, the calls offered and those
-    selected, as lists of texts.
+    The rows are in the order in which the contexts were met. They have the agent, whose name is empty if
+    there is only one, and the number of the context as in the report. The facts shown, the calls offered and
+    those selected are lists of texts.
 
     Decisions of a language model also have `margin` and `mass` (`Decoding`), `unforced` (if it writes the
     same without the constraint) and the `record`; missing if they are not known. Raises `InputError` if
@@ -51,9 +51,9 @@ def decisions_frame(result: Verification) -> pandas.DataFrame:
 def verdicts_frame(result: Verification | Deepening) -> pandas.DataFrame:
     """Return a table with one row for each specification.
 
-    A row has its name, formula and verdict, the reason of an unknown one, its scope as a list of texts, if it
-    holds vacuously, and the number of steps of the run that shows it, missing if there is none. Raises as
-    `decisions_frame`.
+    A row has its name, formula and verdict, the reason of an unknown one, and its scope as a list of texts.
+    `empty` is true if it holds vacuously. `steps` is the length of the run that shows it, missing if there is
+    none. Raises as `decisions_frame`.
     """
     rows: list[dict[str, object]] = [
         {

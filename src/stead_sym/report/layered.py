@@ -2,9 +2,11 @@
 
 The method is Sugiyama's, in the usual phases. Edges against the order of discovery are reversed temporarily,
 and nodes get layers. Edges that cross layers get a joint in each. Sweeps order the layers to reduce
-crossings, and joints and nodes are moved below their neighbours. One decision: the last phase is exact for
-each layer. With the order given, the positions that are nearest to the desired ones and keep the distances
-are an isotonic regression (pool adjacent violators), so that no rule for priorities is needed.
+crossings, and joints and nodes are moved below their neighbours.
+
+One decision: the last phase is exact for each layer, so that no rule for priorities is needed. With the order
+given, the positions nearest to the desired ones that keep the distances are an isotonic regression (pool
+adjacent violators).
 """
 
 from __future__ import annotations

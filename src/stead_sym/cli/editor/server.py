@@ -6,7 +6,7 @@ opened, since the text may come from anyone. In a text with facts from there, ev
 checked.
 
 Editors send the whole text at every change. A line ends as the protocol requires, with a line feed, a
-carriage return or both, while `pygls` alone would end it at every character that Unicode calls a line break.
+carriage return or both. Alone, `pygls` would end it at every character that Unicode calls a line break.
 """
 
 from __future__ import annotations
