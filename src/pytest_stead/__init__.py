@@ -1,8 +1,8 @@
 """The pytest plugin of stead-sym: `.stead` files as tests, and the fixture `stead`.
 
-One decision: pytest loads this module whenever it starts, so it stands beside the package `stead_sym` and not
-in it, and imports nothing of it. The rest of the plugin is imported when a `.stead` file is collected or a
-test asks for the fixture.
+One decision: pytest loads this module whenever it starts, so it is outside the package `stead_sym` and
+imports nothing of it. The rest of the plugin is imported when a `.stead` file is collected or a test requests
+the fixture.
 """
 
 from __future__ import annotations
@@ -18,25 +18,29 @@ if TYPE_CHECKING:
 __all__ = ["SteadFinding", "SteadScope", "stead"]
 
 OF_NOTHING = "holds, of nothing"
-"""As `stead_sym.verification.verify` says it, which is not imported here."""
+"""The word of `stead_sym.verification.verify`, which is not imported here."""
 
 
 class SteadFinding(pytest.PytestWarning):
-    """A finding: what makes a verdict say less than it seems to. `-W error::pytest_stead.SteadFinding` makes
-    every finding a failure."""
+    """A finding: a way in which a verdict is weaker than it seems.
+
+    `-W error::pytest_stead.SteadFinding` makes every finding a failure.
+    """
 
     __module__ = "pytest_stead"
 
 
 class SteadScope(pytest.PytestWarning):
-    """A specification holds, and its word alone says more than is established: the sentences that say of what
-    it holds."""
+    """A specification holds with a scope: sentences that restrict the verdict.
+
+    The word alone would state more than is established.
+    """
 
     __module__ = "pytest_stead"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--stead-update` and the setting `stead_files`."""
+    """Add `--stead-update` and the setting `stead_files`."""
     parser.getgroup("stead", "verification of agents (stead-sym)").addoption(
         "--stead-update",
         action="store_true",
@@ -52,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse wrong lines of `stead_files`, and models that several processes would ask."""
+    """Refuse wrong lines of `stead_files`, and queries to models from several processes."""
     if config.getini("stead_files"):
         from pytest_stead.collect import read_settings
 
@@ -63,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The collector of a `.stead` file that is named on the command line or by `stead_files`."""
+    """Return the collector of a `.stead` file that the command line or `stead_files` names."""
     if file_path.suffix != ".stead":
         return None
     from pytest_stead.collect import collector
@@ -74,7 +78,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_report_teststatus(
     report: pytest.CollectReport | pytest.TestReport,
 ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """A specification that holds of nothing passes, and is counted and coloured apart from what holds."""
+    """Return a status of its own for a specification that holds vacuously.
+
+    It passes, and is counted and coloured apart from those that hold.
+    """
     said = dict(report.user_properties) if isinstance(report, pytest.TestReport) else {}
     if report.when == "call" and report.passed and said.get("stead_verdict") == OF_NOTHING:
         return "empty", "o", (OF_NOTHING.upper(), {"yellow": True})
@@ -83,7 +90,7 @@ def pytest_report_teststatus(
 
 @pytest.fixture
 def stead(request: pytest.FixtureRequest) -> Stead:
-    """Verifies deployments, each once in a session; see `Stead`."""
+    """Return a `Stead`, which verifies deployments, each once in a session."""
     from pytest_stead.fixture import Stead
 
     return Stead(request)

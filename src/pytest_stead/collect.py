@@ -1,8 +1,7 @@
 """`.stead` files as tests: one for each specification.
 
-One decision: nothing is collected only because the plugin is installed. A file becomes tests where the
-setting `stead_files` names it, or where it is named on the command line; many a `.stead` file is an example
-whose specifications are meant to fail.
+One decision: installing the plugin alone collects nothing. A file becomes tests if the setting `stead_files`
+or the command line names it. Many a `.stead` file is an example whose specifications are meant to fail.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ _MOST_WIDTH = 100
 
 
 def runs_of(config: pytest.Config) -> Runs:
-    """The verifications of this session."""
+    """Return the verifications of this session."""
     return config.stash.setdefault(RUNS, Runs())
 
 
 def width_of(config: pytest.Config) -> int:
-    """How wide a run is drawn."""
+    """Return the width at which a run is printed."""
     return min(config.get_terminal_writer().fullwidth, _MOST_WIDTH)
 
 
@@ -55,7 +54,7 @@ def read_settings(config: pytest.Config) -> None:
 
 
 def collector(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The collector of a file that is to be tested, None for any other."""
+    """Return the collector of a file that is to be tested, None for any other."""
     lines = tuple(line for line in parent.config.stash.get(_LINES, ()) if line.fits(path))
     if not lines and not parent.session.isinitpath(path):
         return None
@@ -70,7 +69,7 @@ class SteadFile(pytest.File):
     lines: tuple[Line, ...]
 
     def collect(self) -> Iterable[pytest.Item]:
-        """A test for each specification under each line, or one for a deployment without any."""
+        """Yield a test for each specification under each line, or one for a deployment without any."""
         try:
             deployment = read_deployment(os.path.relpath(self.path))
             for line in self.lines:
@@ -108,17 +107,22 @@ class SteadItem(pytest.Item):
         suffix: str,
         span: Span | None,
     ) -> SteadItem:
-        """The test. Tests of one file and line go to one worker of xdist where it distributes by group."""
+        """Return the test.
+
+        Tests of one file and line go to one worker of xdist if it distributes by group.
+        """
         item: SteadItem = cls.from_parent(parent, name=f"{spec or 'definition'}{suffix}")
         item.deployment, item.line, item.spec, item.span = deployment, line, spec, span
-        if parent.config.pluginmanager.hasplugin("xdist"):  # nobody else knows the marker
+        if parent.config.pluginmanager.hasplugin("xdist"):  # the marker is registered by xdist
             item.add_marker(pytest.mark.xdist_group(f"{parent.nodeid} {line.name}"))
         return item
 
     def runtest(self) -> None:
-        """Fail where the specification has another answer than is expected, `holds` unless it says
-        so; warn of its findings, and, in the first test of a deployment, of those that are about no
-        specification."""
+        """Fail if the verdict is not the expected one, which is `holds` by default.
+
+        Warn of the findings about the specification. The first test of a deployment also warns of those about
+        no specification.
+        """
         if self.deployment.unbounded:
             self._run_without_bound()
             return
@@ -143,7 +147,7 @@ class SteadItem(pytest.Item):
         self._refuse(refused, findings)
 
     def _run_without_bound(self) -> None:
-        """The same of a file with `bound … any`. A claim that is not shown fails the first test."""
+        """Run the test of a file with `bound … any`. A claim that is not shown fails the first test."""
         found = runs_of(self.config)((self.path, self.line), self._deepen)
         self.user_properties.append(("stead_agent", found.agent))
         own = [spec.name for spec in self.deployment.specs if spec.name in found.found]
@@ -159,24 +163,27 @@ class SteadItem(pytest.Item):
                 width = width_of(self.config)
                 raise SteadFailure(failure_without_bound(found, name, place, width, self._command()))
             shown = found.found[name].every_number
-            # for every number is more than a verdict says alone, what is left open with it is less
+            # "for every number" strengthens the verdict; the rest of the scope restricts it
             scope = verdict.scope if shown is None else verdict.scope[1:]
             refused += tell_scope(replace(verdict, scope=scope), place)
         self._refuse(refused, findings)
 
     def _is_first(self, specs: Iterable[str]) -> bool:
-        """Whether this is the first test of the deployment, which tells what is about no specification."""
+        """Return True if this is the first test of the deployment.
+
+        It reports what is about no specification.
+        """
         return self.spec is None or self.spec == next(iter(specs))
 
     def _refuse(self, refused: list[str], findings: Sequence[Finding]) -> None:
-        """Fail where a warning is an error, and where there are findings under `--strict`."""
+        """Fail if a warning is an error, and if there are findings under `--strict`."""
         if refused:
             raise SteadFailure("\n".join(refused))
         if findings and parse(self.line.words, self.line.root).strict:
             raise SteadFailure("\n".join(["findings, which --strict does not allow", *map(str, findings)]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
-        """The run, or the line of an error; a bug keeps its stack trace."""
+        """Return the run, or the line of an error; a bug keeps its stack trace."""
         match excinfo.value:
             case SteadFailure() as failed:
                 return str(failed)
@@ -186,7 +193,7 @@ class SteadItem(pytest.Item):
                 return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The line of the specification."""
+        """Return the line of the specification."""
         return self.path, None if self.span is None else self.span.line - 1, self.name
 
     def _verified(self) -> Verification:
@@ -221,11 +228,11 @@ class SteadItem(pytest.Item):
         return found
 
     def _command(self) -> str:
-        """The command that verifies the specification again."""
+        """Return the command that verifies the specification again."""
         words = [*self.line.words]
         own = [] if {"--spec", "--formula"} & {*words} or self.spec is None else ["--spec", self.spec]
         return f"again: {shlex.join(['stead-sym', 'verify', os.path.relpath(self.path), *words, *own])}"
 
 
 class SteadFailure(AssertionError):
-    """A specification does not hold; the text is what the test prints."""
+    """A specification does not hold; the text is the output of the test."""

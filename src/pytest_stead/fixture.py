@@ -1,7 +1,7 @@
 """The fixture `stead`: verification inside a test function.
 
-One decision: models are named by words here, as on the command line, so that their decisions can be kept
-beside the test; an agent that is given as an object is asked as it is.
+One decision: models are named by words, as on the command line, so that their decisions can be kept beside
+the test. An agent that is given as an object is queried directly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from stead_sym.verification.verify import verify
 
 
 class Stead:
-    """Verifies deployments for the tests of a session. What two tests ask alike is verified once."""
+    """Verification for the tests of a session. Equal requests of several tests are verified once."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._config = request.config
@@ -43,15 +43,17 @@ class Stead:
         *specs: str,
         **settings: Any,
     ) -> Verification:
-        """`stead_sym.verify`, of a path from the folder of the test, the name of a packaged example, or a
-        `Deployment`. Findings are warnings.
+        """Run `stead_sym.verify`, with findings as warnings, and return its result.
+
+        The deployment is a path from the folder of the test, the name of a packaged example, or a
+        `Deployment`.
 
         ``agent`` may also be a model, or a Python agent, in words: `hf:MODEL`, `openai:…`, `python:…`,
-        `smollm2`. It answers from the decisions beside the deployment, or beside the test where that is no
-        file; with `--stead-update` it is asked what is not recorded. ``specs`` are names and sentences,
+        `smollm2`. It answers from the decisions beside the deployment, or beside the test if that is no file.
+        With `--stead-update` it is queried for what is not recorded. ``specs`` are names and sentences,
         ``settings`` go to `stead_sym.verify`.
 
-        Raises what `stead_sym.verify` raises, and `StoreError` where decisions are not recorded.
+        Raises what `stead_sym.verify` raises, and `StoreError` if decisions are not recorded.
         """
         result = self._result(deployment, agent, specs, settings)
         _fail(_told(result))
@@ -64,8 +66,10 @@ class Stead:
         *specs: str,
         **settings: Any,
     ) -> Verification:
-        """`verify`; the test fails, with the runs, unless every specification holds, or fails where the
-        file expects that."""
+        """Run `verify`; the test fails, with the runs, if a specification does not hold.
+
+        If the file expects that it fails, the test fails if it holds.
+        """
         result = self._result(deployment, agent, specs, settings)
         width = width_of(self._config)
         failed = [
@@ -116,7 +120,7 @@ class Stead:
 
 
 def _told(result: Verification) -> list[str]:
-    """Findings and scopes as warnings; the lines of those that are errors."""
+    """Issue findings and scopes as warnings, and return the lines of those that are errors."""
     told = tell(result.findings)
     for spec, verdict in result.verdicts.items():
         told += tell_scope(verdict, result.place(spec))
@@ -130,19 +134,21 @@ def _fail(texts: list[str]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Itself:
-    """A key that only the very same object has."""
+    """A key that is equal only for the same object."""
 
     value: object
 
     def __eq__(self, other: object) -> bool:
+        """Return True for a key of the same object."""
         return isinstance(other, _Itself) and self.value is other.value
 
     def __hash__(self) -> int:
+        """Return the identity of the object."""
         return id(self.value)
 
 
 def _key(value: object) -> Hashable:
-    """A key for what is asked: texts and numbers are alike, other objects are themselves."""
+    """Return a key for a request: texts and numbers compare by value, other objects by identity."""
     match value:
         case str() | Path() | int() | float() | None:
             return value
@@ -155,7 +161,7 @@ def _key(value: object) -> Hashable:
 def _with_models(
     deployment: Deployment, agent: AgentLike | Mapping[str, AgentLike], recordings: Recordings
 ) -> AgentLike | Mapping[str, AgentLike]:
-    """The agents, with models in place of their words."""
+    """Return the agents, with models in place of their words."""
     given = agent if isinstance(agent, Mapping) else {role.name: agent for role in deployment.agents}
     words = {
         name: word

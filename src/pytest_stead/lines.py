@@ -1,7 +1,7 @@
-"""The lines of the setting `stead_files`: which deployments are tests, and under which agents.
+"""The lines of the setting `stead_files`: the deployments to test, and their agents.
 
-One decision: after the pattern a line has options as `stead-sym verify` takes them, so that a test and the
-command line say the same thing in the same words.
+One decision: after the pattern a line has options as `stead-sym verify` takes them, so that tests and the
+command line use the same words.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Line:
     words: tuple[str, ...]
 
     def fits(self, path: Path) -> bool:
-        """Whether the line is for the file."""
+        """Return True if the line is for the file."""
         return path in self.root.glob(self.pattern)
 
     @property
     def name(self) -> str:
-        """The options as they stand in the name of a test: `policy approving`."""
+        """The options as they appear in the name of a test: `policy approving`."""
         return " ".join(word.removeprefix("--") for word in self.words)
 
 
 def read_lines(root: Path, lines: Sequence[str]) -> Iterator[Line]:
-    """The lines of the setting. Raises `InputError`."""
+    """Yield the lines of the setting. Raises `InputError`."""
     for line in lines:
         try:
             words = shlex.split(line, comments=True)
@@ -67,15 +67,15 @@ def read_lines(root: Path, lines: Sequence[str]) -> Iterator[Line]:
 
 
 def _found(root: Path, pattern: str) -> Iterator[Path]:
-    """What the pattern finds; `InputError` where it is none."""
+    """Yield the files that match the pattern; `InputError` if it is none."""
     try:
         yield from root.glob(pattern)
-    except (IndexError, ValueError):  # as of an empty one, and of a `**` that is not a whole part
+    except (IndexError, ValueError):  # such as for an empty one, or a `**` that is not a whole part
         raise InputError(f"{SETTING}: {pattern!r} is no pattern; write the path of a file") from None
 
 
 def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
-    """What the words say, with paths from ``root``. Raises `InputError`."""
+    """Parse the words, with paths from ``root``. Raises `InputError`."""
     parser = _Parser(prog=SETTING, allow_abbrev=False, add_help=False)
     add_agents(parser)
     add_model_options(parser)
@@ -98,7 +98,7 @@ def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
 
 
 def _from(root: Path, word: str) -> str:
-    """The file of `--replay [AGENT=]FILE`, from ``root``; a name of the package as it is."""
+    """Return the file of `--replay [AGENT=]FILE`, from ``root``; a name of the package is unchanged."""
     agent, equals, file = word.rpartition("=")
     return f"{agent}{equals}{root / file}" if (root / file).is_file() else word
 

@@ -1,9 +1,9 @@
 """Decisions of models in files beside the tests, so that the tests need no model.
 
-One decision: a file holds what one model decided for one agent of one deployment, and its name says so. It is
-JSON Lines, sorted, so that a change of a decision is a changed line under review. While models are asked,
-what they answer goes to a store beside it that is there until the file is written: an error or a
-crash loses none.
+One decision: a file has the decisions of one model for one agent of one deployment, and is named accordingly.
+It is JSON Lines, sorted, so that a changed decision is a changed line under review. While models are queried,
+their answers go to a store beside it that exists until the file is written. No error or crash loses an
+answer.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Recordings:
     updating: bool
     _files: dict[str, Path] = field(default_factory=dict)
     _asking: tuple[Path, Store] | None = None
-    """The store of the answers that are not in the files yet, and where it is."""
+    """The store of the answers that are not in the files yet, and its path."""
     _left: tuple[Answer, ...] = ()
-    """The answers in it from a session that did not come to its end."""
+    """The answers in it from an earlier session that was not completed."""
 
     def settle(self, deployment: Deployment, options: argparse.Namespace) -> None:
-        """Have every model in ``options`` answer from its file; while updating, from its file first.
+        """Let every model in ``options`` answer from its file; while updating, from its file first.
 
-        Raises `StoreError` where a file is missing.
+        Raises `StoreError` if a file is missing.
         """
         named, others = told_apart(deployment, options.agent or ())
         words = {
@@ -75,7 +75,7 @@ class Recordings:
             options.store, options.opened_store = str(self.folder), store
 
     def keep(self, answers: Mapping[str, Sequence[Answer]]) -> None:
-        """Write what the models have decided, by agent, with what the files had of the same models."""
+        """Write the decisions of the models, by agent, with those already in the files of the same models."""
         for agent, file in self._files.items():
             if new := answers[agent]:
                 known = (*(read_answers(file) if file.exists() else ()), *self._left)
@@ -107,7 +107,7 @@ def _identity(model: Mapping[str, str]) -> str:
 
 
 def _write(file: Path, answers: Iterable[Answer]) -> None:
-    """The answers, each key once, sorted; the file is there whole or as it was."""
+    """Write the answers, each key once, sorted; the file is replaced as a whole or not at all."""
     found = {answer.key: answer for answer in answers}
     lines = "".join(f"{line}\n" for line in export_lines(found[key] for key in sorted(found)))
     if file.exists() and file.read_text(encoding="utf-8") == lines:

@@ -1,7 +1,7 @@
-"""Verifications of a test session, each done once whatever number of tests looks at it.
+"""Verifications of a test session, each done once for any number of tests.
 
-One decision: an error is kept like a result. Every test of a deployment that breaks its definition fails with
-the same line, and nothing is verified twice for it.
+One decision: an error is kept like a result. Every test of a deployment that violates its definition fails
+with the same line, without another verification.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ T = TypeVar("T")
 
 @dataclass
 class Runs:
-    """The verifications of a session by what was asked."""
+    """The verifications of a session, by request."""
 
     _known: dict[Hashable, object] = field(default_factory=dict)
 
     def __call__(self, key: Hashable, verified: Callable[[], T]) -> T:
-        """The verification of that key, done now if it is new. Raises the `SteadError` that it ended in."""
+        """Return the verification of that key, done now if it is new.
+
+        Raises the `SteadError` that ended it.
+        """
         if key not in self._known:
             try:
                 self._known[key] = verified()
@@ -49,7 +52,7 @@ class Runs:
 
 
 def failure(result: Verification, verdict: Verdict, place: Span | None, width: int, again: str = "") -> str:
-    """What a test that fails prints: as `told`, with the run that shows the verdict."""
+    """Return the output of a failing test, with the run that shows the verdict."""
     run = _drawn(width, lambda console: print_evidence(verdict, result.moves, console)).strip("\n")
     return _told(result.agent, verdict, run, place, again)
 
@@ -57,7 +60,7 @@ def failure(result: Verification, verdict: Verdict, place: Span | None, width: i
 def failure_without_bound(
     found: Deepening, spec: str, place: Span | None, width: int, again: str = ""
 ) -> str:
-    """The same of a file with `bound … any`: the run, or what stands in the way."""
+    """Return the same for a file with `bound … any`: the run, or the obstacle."""
     one = found.found[spec]
 
     def draw(console: Console) -> None:
@@ -69,8 +72,11 @@ def failure_without_bound(
 
 
 def _told(agent: str, verdict: Verdict, run: str, place: Span | None, again: str) -> str:
-    """What a test that fails prints: the run that shows the verdict, or the reason where it is unknown, the
-    command that verifies it again, and at the end the line to which an editor can jump."""
+    """Return the output of a failing test.
+
+    It is the run that shows the verdict, or the reason if it is unknown, and the command that verifies it
+    again. The last line has the place to which an editor can jump.
+    """
     remarks = [
         *([f"reason: {verdict.reason}"] if verdict.reason else ()),
         expectation(verdict.word, verdict.expected),
@@ -82,7 +88,7 @@ def _told(agent: str, verdict: Verdict, run: str, place: Span | None, again: str
 
 
 def fault(error: SteadError, width: int) -> str:
-    """What a test prints that could not be answered: the line of the error, and the run that leads to it."""
+    """Return the output of a test that ended in an error: its line, and the run that leads to it."""
     text = str(error)
     if isinstance(error, DefinitionError):
         trace: Trace = error.trace
@@ -91,8 +97,10 @@ def fault(error: SteadError, width: int) -> str:
 
 
 def tell(findings: Iterable[Finding]) -> list[str]:
-    """Each finding as a warning at its place in the file; the lines of those that a filter of warnings makes
-    errors, for the caller to fail with."""
+    """Issue each finding as a warning at its place in the file.
+
+    Returns the lines of those that a filter of warnings makes errors, for the caller to fail with.
+    """
     told = (
         _warn(SteadFinding(printable(f"{found.kind}: {found.text}; {found.remedy}")), found.place)
         for found in findings
@@ -101,13 +109,13 @@ def tell(findings: Iterable[Finding]) -> list[str]:
 
 
 def tell_scope(verdict: Verdict, place: Span | None) -> list[str]:
-    """The scope of a verdict as a warning at the specification's place, answered like `tell`."""
+    """Issue the scope of a verdict as a warning at the specification's place; the result is as in `tell`."""
     line = _warn(SteadScope(printable(str(verdict))), place) if verdict.scope else ""
     return [line] if line else []
 
 
 def _warn(said: pytest.PytestWarning, place: Span | None) -> str:
-    """Warn. The line of the warning where it is an error, else nothing."""
+    """Issue a warning. Returns its line if it is an error, and otherwise nothing."""
     try:
         if place is None:
             warnings.warn(said, stacklevel=3)

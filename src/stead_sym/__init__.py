@@ -1,7 +1,7 @@
 """Exact verification of agents that act on relational data; ``import stead_sym as st``.
 
 The public names are in the stub beside this file, with the modules that they come from. One decision: a
-module is imported when one of its names is first used, so that a command waits for what it needs only.
+module is imported when one of its names is first used, so that a command waits only for the modules it needs.
 """
 
 import lazy_loader

@@ -1,15 +1,15 @@
 """The exception tree of the package, and the exit status that each branch has on the command line.
 
     SteadError
-    ├── InputError            2  the input is wrong: one line with the place and the mend
+    ├── InputError            2  the input is wrong: one line with the place and the repair
     │   ├── ParseError           the text is not in the language
     │   ├── DeclarationError     a name is missing, doubled, or of the wrong sort or arity
     │   ├── RestrictionError     a domain is too small for the theorem, or not a domain
     │   ├── NoInitialState       `initially any` admits no database
     │   ├── AgentError           an agent selects nothing, or what was not offered
-    │   │   └── ModelError           a language model cannot be loaded, asked, or told apart its calls
+    │   │   └── ModelError           a language model cannot be loaded or queried, or renders two calls alike
     │   ├── StoreError           a store of decisions is corrupt, contradicts itself, or lacks a context
-    │   └── DefinitionError      a reachable state breaks the definition of a deployment; has the run to it
+    │   └── DefinitionError      a reachable state violates the definition of a deployment; has the run to it
     │       ├── BoundExceeded        more values active than `bound` claims
     │       ├── ValueOutOfRange      an integer in a column whose sort does not have it
     │       ├── KeyBroken            two facts with the same declared key
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stead_sym.deployment.trace import Trace
 
 SIGNALLED = "the process was ended by signal"
-"""How the report of a verification whose process something has killed says so."""
+"""The words for a process that a signal has ended, in the report of a verification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +47,36 @@ class Span:
     column: int
 
     def __str__(self) -> str:
+        """Return the place as `file:line:column`."""
         return f"{self.source}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """What was written somewhere: ``span`` says where, if that is known, and takes no part in equality."""
+    """An item of a source text: ``span`` is its place, if known, and takes no part in equality."""
 
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
 class SteadError(Exception):
-    """Root of every error that this package raises on purpose. ``str(error)`` is one line, in which what
-    cannot be printed is escaped: it may quote a file of anybody's."""
+    """Root of every error that this package raises on purpose.
+
+    ``str(error)`` is one line, in which unprintable characters are escaped: it may quote any file.
+    """
 
     exit_status = 2
 
     def __str__(self) -> str:
+        """Return the message in one line, with unprintable characters escaped."""
         return printable(super().__str__())
 
 
 class InputError(SteadError):
-    """The input is wrong. ``str(error)`` is ``file:line:column: what; what to do``; ``message`` is the part
-    after the place, unescaped."""
+    """The input is wrong.
+
+    ``str(error)`` is ``file:line:column: what; what to do``; ``message`` is the part after the place,
+    unescaped.
+    """
 
     def __init__(self, message: str, span: Span | None = None) -> None:
         super().__init__(message if span is None else f"{span}: {message}")
@@ -78,7 +85,7 @@ class InputError(SteadError):
 
     @property
     def remedy(self) -> str:
-        """What to do, as far as the message says."""
+        """The remedy, if the message has one."""
         return self.message.partition("; ")[2]
 
 
@@ -91,7 +98,7 @@ class DeclarationError(InputError):
 
 
 class RestrictionError(InputError):
-    """A domain size is below what the theorem "Exact finite verification" asks for, or is no size."""
+    """A domain size is below what the theorem "Exact finite verification" requires, or is no size."""
 
 
 class NoInitialState(InputError):
@@ -103,7 +110,7 @@ class AgentError(InputError):
 
 
 class ModelError(AgentError):
-    """A language model is not there, or cannot be asked for a decision."""
+    """A language model is not available, or cannot be queried for a decision."""
 
 
 class StoreError(InputError):
@@ -111,8 +118,10 @@ class StoreError(InputError):
 
 
 class DefinitionError(InputError):
-    """A reachable state breaks the definition of a deployment; ``trace`` leads to it, ``claim`` is the name
-    of what it breaks (`deployment.claims`)."""
+    """A reachable state violates the definition of a deployment.
+
+    ``trace`` leads to it, ``claim`` is the name of what it violates (`deployment.claims`).
+    """
 
     def __init__(self, message: str, trace: Trace, claim: str, span: Span | None = None) -> None:
         super().__init__(message, span)
@@ -155,4 +164,4 @@ class Undecided(SteadError):
 
 
 class CanonicalLimit(Undecided):
-    """A context has no canonical form within the limit: whether it is isomorphic to another is not known."""
+    """A context has no canonical form within the limit, so that isomorphism with others is undecided."""

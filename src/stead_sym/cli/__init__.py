@@ -1,1 +1,1 @@
-"""The command `stead-sym`: one module per command, `main` with the parser and the exit status."""
+"""The command `stead-sym`: one module per command, and `main` with the exit status."""

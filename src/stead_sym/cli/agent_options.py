@@ -1,4 +1,4 @@
-"""The options that name the agents of a command line, and those that say how a model is asked."""
+"""The options that name the agents of a command line, and those for the queries to a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 
 
 def add_agents(parser: argparse.ArgumentParser) -> None:
-    """--policy, --agent and --replay, and --canonical-timeout for the wrappers around them."""
+    """Add --policy, --agent and --replay, and --canonical-timeout for the wrappers around them."""
     several = "; with several agents AGENT=..., and again for the next"
     group = parser.add_argument_group("the agent")
     group.add_argument(
@@ -46,8 +46,10 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """--prompts and --store: how a language model is asked; --tolerance, --min-probability and --temperature:
-    which of its choices are possible; and `add_asking`."""
+    """Add the options for queries to a language model, and those for its possible choices.
+
+    Queries: --prompts, --store and `add_asking`. Choices: --tolerance, --min-probability and --temperature.
+    """
     group = parser.add_argument_group("how a model is asked")
     add_prompts(group)
     group.add_argument(
@@ -76,7 +78,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_prompts(parser: Options) -> None:
-    """--prompts"""
+    """Add --prompts."""
     words = "|".join(PAPER_PROMPTS)
     parser.add_argument(
         "--prompts",
@@ -87,7 +89,7 @@ def add_prompts(parser: Options) -> None:
 
 
 def add_engine_options(parser: Options) -> None:
-    """--engine-option: what the engine that runs a model is given."""
+    """Add --engine-option, for the engine that runs a model."""
     parser.add_argument(
         "--engine-option",
         metavar="KEY=VALUE",

@@ -1,7 +1,7 @@
-"""The agents that a command line asks for: `--policy`, `--agent` and `--replay`.
+"""The agents that a command line names: `--policy`, `--agent` and `--replay`.
 
-One decision: each of them may be given several times, as `AGENT=…` where the deployment has several agents.
-An agent that no word is for gets its first policy, or is any agent where it has none, and that is said.
+One decision: each of them may be given several times, as `AGENT=…` if the deployment has several agents. An
+agent without such an option gets its first policy, or is any agent if it has none, and a note is printed.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _FOR: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(ASKED, _ANSWERING),
     **dict.fromkeys(("concurrency", "tries", "deadline"), _ANSWERING | {"server"}),
 }
-"""The kinds of agents that an option is for."""
+"""The kinds of agents that an option applies to."""
 
 
 def refuse_without_model(options: argparse.Namespace) -> None:
-    """Raise `InputError` for arguments about agents of kinds of which none is given."""
+    """Raise `InputError` for options about kinds of agents of which none is given."""
     kinds = {kind_of(word) for word in options.agent or ()} | ({"replay"} if options.replay else set())
     kinds |= {"server" for word in options.agent or () if is_server(word.rpartition("=")[2])}
     for name, fitting in _FOR.items():
@@ -64,15 +64,16 @@ def refuse_without_model(options: argparse.Namespace) -> None:
 
 
 def chosen_rule(options: argparse.Namespace) -> Rule | None:
-    """Which choices of a model are possible; None where nothing is said of that."""
+    """Return the rule by which choices of a model are possible, or None if no option gives one."""
     if options.min_probability is not None:
         return Sampling(options.min_probability, options.temperature or 1.0)
     return None if options.tolerance is None else Greedy(options.tolerance)
 
 
 def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, AgentLike]:
-    """The agents asked for, by name, in their wrappers; for the others the first policy, else everything
-    offered.
+    """Return the agents of the options, by name, in their wrappers.
+
+    Another agent is its first policy, or otherwise selects everything offered.
     """
     chosen = {
         role.name: _agent(deployment, role, kind, word, options)
@@ -83,7 +84,7 @@ def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mappin
 
 
 def deciding_words(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, str]:
-    """Who decides for each agent, as `roles.deciding` has it, without any model being opened."""
+    """Return the name of what decides for each agent, as in `roles.deciding`, without opening a model."""
     return {
         role.name: (role.policies[0].name if role.policies else ANY)
         if not kind
@@ -95,7 +96,7 @@ def deciding_words(deployment: Deployment, options: argparse.Namespace) -> Mappi
 
 
 def _words(deployment: Deployment, options: argparse.Namespace) -> Iterator[tuple[AgentRole, str, str]]:
-    """Each agent with what is given for it: the option and its word, both empty where there is none."""
+    """Yield each agent with its option and the word of it, both empty if there is none."""
     given = {kind: told_apart(deployment, getattr(options, kind) or ()) for kind in _KINDS}
     for role in deployment.agents:
         own = [(kind, named[role.name]) for kind, (named, _) in given.items() if role.name in named]
@@ -140,7 +141,7 @@ def _agent(
 
 
 def _backend(word: str, options: argparse.Namespace) -> Backend:
-    """The model that a word names, loaded once however many agents it is."""
+    """Return the model that a word names, loaded once for any number of agents."""
     loaded: dict[str, Backend] = options.__dict__.setdefault("loaded", {})
     if word not in loaded:
         loaded[word] = opened(word, options)
@@ -148,7 +149,7 @@ def _backend(word: str, options: argparse.Namespace) -> Backend:
 
 
 def opened(word: str, options: argparse.Namespace) -> Backend:
-    """The model that a word names, under the engine's options; stderr says what takes a while."""
+    """Return the model that a word names, under the engine's options; slow steps are noted on stderr."""
     given = EngineOptions.parse(options.engine_option or ())
     waits = {"request": getattr(options, "deadline", None), "tries": getattr(options, "tries", None)}
     patience = Patience(**{name: value for name, value in waits.items() if value is not None})
@@ -162,7 +163,7 @@ def opened(word: str, options: argparse.Namespace) -> Backend:
 
 
 def _store(options: argparse.Namespace) -> Store:
-    """The store, opened once."""
+    """Return the store, opened once."""
     if "opened_store" not in options.__dict__:
         options.opened_store = open_store(options.store)
     store: Store = options.opened_store

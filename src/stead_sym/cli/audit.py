@@ -1,7 +1,7 @@
-"""`stead-sym models audit`: do the choices of an agent follow renamings of what it is shown?
+"""`stead-sym models audit`: equivariance of an agent's choices under renamings of its context.
 
-One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others
-are the canonical contexts that a verification meets, in their order.
+One decision: the contexts are numbered. Number 0 is the initial state as the file names it; the others are
+the canonical contexts that a verification meets, in their order.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _audit(options: argparse.Namespace) -> int:
 def _agent(
     deployment: Deployment, role: AgentRole, words: str, store: Store, options: argparse.Namespace
 ) -> Agent:
-    """The agent to audit."""
+    """Return the agent to audit."""
     if kind_of(words) in ("python", "openai"):
         return recorded_agent(
             words,
@@ -139,7 +139,7 @@ def _search(
 
 
 def _audited(deployment: Deployment, word: str) -> tuple[AgentRole, str]:
-    """The agent to audit, and the words that name its model. Other agents may do anything."""
+    """Return the agent to audit, and the words that name its model. Other agents may do anything."""
     given = by_agent(deployment, [word])
     if len(given) > 1:
         names = ", ".join(given)
@@ -153,7 +153,7 @@ def _audited(deployment: Deployment, word: str) -> tuple[AgentRole, str]:
 def _contexts(
     deployment: Deployment, role: AgentRole, model: Agent, number: int | None
 ) -> dict[int, DecisionContext]:
-    """The contexts to audit, by number: the one asked for, or all in which there is a choice."""
+    """Return the contexts to audit, by number: the given one, or all in which there is a choice."""
     start = deployment.init
     offered = offer(deployment, start, role)
     initial = {0: DecisionContext(view(deployment, start, role), offered)} if offered else {}
@@ -191,7 +191,10 @@ def _renaming(words: Sequence[str]) -> dict[Value, Value]:
 
 
 def _print(number: int, context: DecisionContext, results: Sequence[Audit]) -> bool:
-    """One line per context, with the first renaming that was not followed; whether there was one."""
+    """Print one line per context, with the first renaming that was not followed.
+
+    Returns True if there was one.
+    """
     broken = [result for result in results if not result.follows]
     followed = f"{len(results) - len(broken)} of {len(results)}"
     print(f"context {number} ({len(context.calls)} calls): {followed} renamings followed")

@@ -1,6 +1,6 @@
 """`stead-sym bounds`: the least bounds that a deployment keeps, for its file.
 
-One decision: status 0 means that the bounds printed are established; where a sort has outgrown the limit the
+One decision: status 0 means that the bounds printed are established. If a sort has exceeded the limit the
 answer is `unknown`, status 3, with the run.
 """
 
@@ -22,7 +22,7 @@ from stead_sym.report.streams import console_on
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `bounds`."""
+    """Give ``parser`` the arguments of `bounds`."""
     parser.usage = "stead-sym bounds FILE [options]"
     parser.set_defaults(run=_bounds)
     add_request(parser)

@@ -1,4 +1,4 @@
-"""`stead-sym check-certificate`: is a certificate a proof of what it states?"""
+"""`stead-sym check-certificate`: check that a certificate is a proof of what it states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stead_sym.verification.request import Request
 
 
 def add_check_certificate(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `check-certificate`."""
+    """Give ``parser`` the arguments of `check-certificate`."""
     parser.set_defaults(run=_check)
     parser.epilog = "exit status: 0 accepted, 1 rejected, 2 no certificate, 3 not decided"
     parser.add_argument("directory", metavar="DIR", help="what `verify --certify DIR` has written")

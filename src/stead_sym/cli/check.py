@@ -1,7 +1,7 @@
-"""`stead-sym check`: everything that can be said of a deployment without exploring it.
+"""`stead-sym check`: all results about a deployment that need no exploration.
 
-One decision: the initial state is looked at, since it needs no search: which calls are offered there, and
-whether there is such a state at all. Every question about other reachable states is left to `verify`.
+One decision: the initial state is examined, since it needs no search: the calls that are offered there, and
+if there is such a state at all. Every question about other reachable states is left to `verify`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.static import lint
 
 _MOST_CALLS = 100
-"""Of so many calls of the first state it is looked at whether they have an effect."""
+"""The maximum number of calls of the first state that are checked for an effect."""
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `check`."""
+    """Give ``parser`` the arguments of `check`."""
     parser.set_defaults(run=_check)
     add_file(parser)
     add_gates(parser)
@@ -66,7 +66,10 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
-    """What the file has, the sizes of the domains, what holds by construction, what `verify` will check."""
+    """Yield the content of the file, the domain sizes, and the properties by construction.
+
+    The last line lists what is left to `verify`.
+    """
     asked, d = d.specs, d.following(d.specs, {})
     parts = [
         (len(d.schema.sorts), "sort"),
@@ -102,7 +105,7 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
 
 
 def _initially(d: Deployment, restriction: Restriction) -> Iterator[tuple[str, str]]:
-    """What the first state offers. Raises `NoInitialState` where there is none."""
+    """Yield what the first state offers. Raises `NoInitialState` if there is none."""
     [state] = islice(initial_states(d, restriction.values, 1), 1)
     offered, happening = offer(d, state), enabled(d, state)
     calls, events = len(offered), len(happening)
@@ -110,7 +113,7 @@ def _initially(d: Deployment, restriction: Restriction) -> Iterator[tuple[str, s
     text = f"{which} offers {calls} {_plural('call', calls)}, {events} {_plural('event', events)} may happen"
     yield "initially", text if calls + events else f"{text}: nothing can happen there"
     for call in islice(sorted(offered | happening), _MOST_CALLS):
-        of_ensure = any(effect.is_ensure for effect in d.tool(call.tool).effects)  # these take a search
+        of_ensure = any(effect.is_ensure for effect in d.tool(call.tool).effects)  # needs a search
         if not of_ensure and next(outcomes(d, call, state, restriction), None) is None:
             yield "", str(no_effect(d, call, Trace(state)))
     if (sort := exceeded(d, state)) is not None:

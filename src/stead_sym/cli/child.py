@@ -1,13 +1,13 @@
-"""A verification in a process of its own, so that limits and Ctrl-C reach it at any time, and the verdicts
-that it has established are kept however it ends.
+"""A verification in a child process, so that limits and Ctrl-C take effect at any time.
 
-A long operation on diagrams holds the interpreter, so that no signal handler and no other thread runs. The
-library of diagrams may also crash, or the system may end the process that takes the most memory.
+The verdicts that it has established are kept however it ends. A long operation on diagrams holds the
+interpreter, so that no signal handler and no other thread runs. The library of diagrams may also crash, or
+the system may end the process that takes the most memory.
 
 One decision: the child is the same command on the same streams and prints its own report and errors. It sends
 its progress to the parent over a socket. The parent shows it, watches the clock and the child's memory, and
-kills the child at a limit. Before the child prints, it waits until the parent has removed its display. What
-the child has established it sends at once, and the parent keeps it (`Watcher.keep`).
+kills the child at a limit. Before the child prints, it waits until the parent has removed its display. The
+child sends each established verdict at once, and the parent keeps it (`Watcher.keep`).
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from stead_sym.evidence.document import Json
 
 AVAILABLE = os.name == "posix"
-"""Whether this system has the signals and sockets that watching a child needs."""
+"""True if this system has the signals and sockets that watching a child requires."""
 
 _TICK_SECONDS = 0.2
 _MIB = 2**20
 _START_PHASE = "start"
-"""The phase before the first that the child reports. No progress is shown in it: the child may print notes,
-and libraries of models print what they load."""
+"""The phase before the first that the child reports.
+
+No progress is shown in it: the child may print notes, and libraries of models print what they load.
+"""
 _ADVICE: Mapping[int, str] = {
     signal.SIGKILL: "perhaps for lack of memory: make room, or set --memory to be stopped before",
     signal.SIGABRT: "perhaps because the library of diagrams ran out of memory: make room, or try"
@@ -49,7 +51,7 @@ _ADVICE: Mapping[int, str] = {
         "a crash in a compiled library: try --backend autoref or --engine explicit, and report it",
     ),
 }
-"""The likely cause of each signal that can end the child, and what to do."""
+"""The likely cause of each signal that can end the child, and a remedy."""
 _OUT_OF_MEMORY = "the library of diagrams ran out of memory and ended the process: make room"
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); from stead_sym.cli.main import main;"
@@ -59,7 +61,7 @@ _START = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds from the start, and MiB of resident memory; None: no limit."""
+    """Limits in seconds from the start, and in MiB of resident memory; None: no limit."""
 
     seconds: float | None = None
     memory: int | None = None
@@ -67,9 +69,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Why a run has ended without an answer: the ``reason``, the ``phase`` and ``counts`` that it had reached
-    after so many ``seconds``, what it had sent by then (``kept``, in its order), and the ``findings`` on the
-    text. ``interrupted``: it was ended by Ctrl-C. ``printing``: part of its report may be printed."""
+    """The end of a run without an answer: the ``reason``, and the ``phase`` and ``counts`` reached.
+
+    ``seconds`` is its duration. ``kept`` is what it had sent by then, in its order, and ``findings`` are
+    those on the text. ``interrupted``: it was ended by Ctrl-C. ``printing``: part of its report may be
+    printed.
+    """
 
     reason: str
     phase: str
@@ -84,11 +89,11 @@ class Stopped:
 def watched(
     words: Sequence[str], limits: Limits, display: Callable[[], AbstractContextManager[Progress | None]]
 ) -> int | Stopped:
-    """Run the command ``words`` in a child, and return its exit status, or why it ended before it had one.
-    ``display`` is called when the child has been started.
+    """Run the command ``words`` in a child, and return its exit status, or why it ended without one.
 
-    The child never outlives the call: it is killed if the call ends in any other way. Ctrl-C while the child
-    works is one of the reasons to stop; at other times it raises `KeyboardInterrupt`.
+    ``display`` is called when the child has been started. The child never outlives the call: it is killed if
+    the call ends in any other way. Ctrl-C while the child works is one of the reasons to stop; at other times
+    it raises `KeyboardInterrupt`.
     """
     started = time.monotonic()
     own, its = socket.socketpair()
@@ -123,16 +128,16 @@ def watched(
         ended = f"{SIGNALLED} {-status} ({signal.strsignal(-status)})"
         return watch.stopped(", ".join(filter(None, (ended, _ADVICE.get(-status)))))
     if status == 1 and not watch.answered:
-        if watch.has_begun:  # whoever calls exit(1) there is not Python
+        if watch.has_begun:  # exit(1) is then called by a library, not by Python
             return watch.stopped(_OUT_OF_MEMORY)
         raise RuntimeError("the child process has ended before it had an answer")
-    if status == 0 and not watch.answered:  # 0 would say that every specification holds
+    if status == 0 and not watch.answered:  # 0 would mean that every specification holds
         return watch.stopped("the process was ended from within, perhaps by code of an agent (`os._exit`)")
     return status
 
 
 class _Watch:
-    """What is known of a running child."""
+    """The known state of a running child."""
 
     def __init__(self, pid: int, connection: socket.socket, limits: Limits, started: float) -> None:
         self._pid = pid
@@ -145,11 +150,13 @@ class _Watch:
         self._findings: Sequence[Json] = ()
         self._unread = b""
         self._given_up = ""
-        self.answered = False  # the child has said that it is about to print
+        self.answered = False  # the child has reported that it is about to print
 
     def follow(self, progress: Progress | None) -> str:
-        """Show progress until the child is about to print, has ended, exceeds a limit or gives up. Returns
-        the reason for the last two, and an empty text otherwise."""
+        """Show progress until the child is about to print, has ended, exceeds a limit or gives up.
+
+        Returns the reason for the last two, and an empty text otherwise.
+        """
         while True:
             if select.select([self._connection], [], [], _TICK_SECONDS)[0] and not self._read():
                 return self._given_up
@@ -160,18 +167,18 @@ class _Watch:
 
     @property
     def has_begun(self) -> bool:
-        """The child has begun to work."""
+        """True if the child has begun to work."""
         return self._phase != _START_PHASE
 
     def stopped(self, reason: str) -> Stopped:
-        """What to report of a run that ends now for this reason."""
+        """Return the report of a run that ends now for this reason."""
         seconds, kept = time.monotonic() - self._started, tuple(self._kept.values())
         return Stopped(
             reason, self._phase, self._counts, seconds, kept, self._findings, printing=self.answered
         )
 
     def _read(self) -> bool:
-        """Read messages of the child; False once it is about to print or has ended."""
+        """Read messages of the child; return False once it is about to print or has ended."""
         try:
             received = self._connection.recv(65536)
         except ConnectionError:

@@ -1,7 +1,7 @@
 """`stead-sym completion`: the script with which a shell completes the command.
 
-One decision: the script is made from the parser once (`shtab`), and the shell runs nothing when TAB is
-pressed; importing the package takes longer than anyone waits there.
+One decision: the script is generated from the parser once (`shtab`), and the shell runs nothing when TAB is
+pressed, since importing the package would be too slow there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add_completion(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `completion`."""
+    """Give ``parser`` the arguments of `completion`."""
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=" or ".join(SHELLS))
     parser.set_defaults(run=_completion)
 
@@ -36,7 +36,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 def _complete_paths(parser: argparse.ArgumentParser, kinds: Mapping[str, object]) -> None:
-    """Have arguments that are called FILE or DIR completed to such."""
+    """Set the completion of arguments named FILE or DIR to such paths."""
     for action in parser._actions:
         called = str(action.metavar).split("|")[0]
         if called in kinds:

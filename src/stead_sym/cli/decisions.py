@@ -1,7 +1,7 @@
-"""`stead-sym models decisions`: list, show and export what models have decided, and salvage a damaged store.
+"""`stead-sym models decisions`: list, show and export decisions of models, and salvage a damaged store.
 
-One decision: every row that is read is checked before it is used; a damaged one is an error, and never
-part of an export.
+One decision: every row that is read is checked before it is used; a damaged one is an error, and never part
+of an export.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _salvage(options: argparse.Namespace) -> int:
-    """Status 1 where something is lost."""
+    """Salvage a store; return status 1 if something is lost."""
     with Store(options.old, create=False) as old, Store(options.new) as new:
         found = salvage(old, new)
         for lost in found.lost:
@@ -88,8 +88,10 @@ def _salvage(options: argparse.Namespace) -> int:
 
 
 def _chosen(store: Store, model: str | None) -> Iterator[Answer]:
-    """The decisions of a model, or all for None; stderr says where there are none of it, and of which there
-    are."""
+    """Yield the decisions of a model, or all for None.
+
+    If there are none of it, stderr lists the models that have some.
+    """
     met: dict[str, None] = {}
     for _, answer in store.answers():
         met[_model(answer)] = None
@@ -105,7 +107,7 @@ def _model(answer: Answer) -> str:
 
 
 def margin_text(answer: Answer) -> str:
-    """The margin of a decision; `forced` where the model had no choice, else how often it was asked."""
+    """Return the margin of a decision, `forced` if the model had no choice, or the number of its queries."""
     match answer.said:
         case Samples(answers):
             return f"asked {len(answers)}"

@@ -1,7 +1,7 @@
-"""`stead-sym verify --deepen`: specifications where no bound is established.
+"""`stead-sym verify --deepen`: specifications without established bounds.
 
-One decision: the report is complete after each step, and the child passes it on. Where a limit ends the run,
-the parent prints the last one.
+One decision: the report is complete after each step, and the child passes it on. If a limit ends the run, the
+parent prints the last one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stead_sym.report.streams import console_on
 from stead_sym.support.printable import printable
 
 _DEEPENING = "deepening"
-"""Under this name the parent keeps what is known."""
+"""The name under which the parent keeps the results."""
 
 _REFUSED = {
     "unwrapped": "--unwrapped",
@@ -42,13 +42,13 @@ _REFUSED = {
     "min_mass": "--min-mass",
     "contexts": "--contexts",
 }
-"""What goes with a verdict over established bounds only."""
+"""The options that require established bounds."""
 
 
 def verify_deepening(
     options: argparse.Namespace, deployment: Deployment, questions: list[Question] | None
 ) -> int:
-    """Raise the bounds, and report: status 1 where a specification fails, 0 where all hold, else 3."""
+    """Raise the bounds, and report: status 1 if a specification fails, 0 if all hold, else 3."""
     for name, option in _REFUSED.items():
         if getattr(options, name):
             raise InputError(
@@ -103,17 +103,17 @@ def verify_deepening(
 
 
 def is_deepening(ended: Stopped) -> bool:
-    """Whether the run that was ended raised bounds."""
+    """Return True if the run that was ended raised bounds."""
     return any(_DEEPENING in known for known in ended.kept)
 
 
 def _without_bounds(deployment: Deployment) -> str:
-    """The words of the file, or the option, for which bounds are raised."""
+    """Return the words of the file, or the option, for which bounds are raised."""
     return next((f"`bound {sort} any`" for sort in sorted(deployment.unbounded)), "--deepen")
 
 
 def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
-    """Passes on what is known after each step: as text, or as data."""
+    """Return a function that sends the results after each step, as text or as data."""
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
@@ -138,7 +138,7 @@ def _teller(options: argparse.Namespace) -> Callable[[Deepening], None] | None:
 
 
 def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
-    """Report what was known when the run was ended."""
+    """Report the results known when the run was ended."""
     reached = progress_line(ended.phase, ended.counts, ended.seconds)
     error = Undecided(f"unknown: {ended.reason}; {reached}")
     report = ended.kept[-1] if ended.kept and "text" in ended.kept[-1] and not ended.printing else None

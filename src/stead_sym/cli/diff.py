@@ -1,6 +1,6 @@
-"""`stead-sym diff`: two reports compared, for whoever changes a prompt, a model or a deployment.
+"""`stead-sym diff`: comparison of two reports, after a change of a prompt, a model or a deployment.
 
-One decision: the exit status says whether something got worse (1) or not (0), whatever else changed.
+One decision: the exit status is 1 if something got worse and 0 otherwise, whatever else changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stead_sym.report.streams import console_on
 
 
 def add_diff(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `diff`."""
+    """Give ``parser`` the arguments of `diff`."""
     parser.set_defaults(run=_diff)
     parser.epilog = "exit status: 0 nothing got worse, 1 a verdict did, 2 the input is wrong"
     parser.add_argument("before", metavar="BEFORE", help="a report of `verify --json`, or -: stdin")

@@ -1,6 +1,6 @@
 """An example for the `--help` of every command.
 
-One decision: an example runs as it stands, after those above it, on what comes with the package; a test runs
+One decision: an example runs unchanged, after those above it, with the content of the package. A test runs
 each that needs no model and ends by itself.
 """
 
@@ -49,7 +49,7 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
 
 
 def add_examples_to_help(parser: argparse.ArgumentParser, name: str = "") -> None:
-    """Put the example below the help of each command, in one line, so that it can be copied."""
+    """Add the example to the help of each command, in one line, so that it can be copied."""
     if name in HELP_EXAMPLES:
         more = f"\n\n{textwrap.fill(parser.epilog)}" if parser.epilog else ""
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -59,8 +59,8 @@ def add_examples_to_help(parser: argparse.ArgumentParser, name: str = "") -> Non
 
 
 def subcommands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
-    """The parsers of a command's own commands."""
-    for action in parser._actions:  # argparse has no other way to them
+    """Return the parsers of a command's own commands."""
+    for action in parser._actions:  # argparse has no other access to them
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
     return {}

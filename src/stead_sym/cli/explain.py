@@ -1,7 +1,7 @@
-"""`stead-sym explain`: what the symbolic engine will work on, before it explores anything, or what will be
-looked at for every number of records; or what an error or a finding means.
+"""`stead-sym explain`: the plan of a verification, or the meaning of an error or a finding.
 
-Two decisions: a file or an example counts before a topic of the same name. An agent may be given, as to
+The plan is that of the symbolic engine before it explores, or that for every number of records. Two
+decisions: a file or an example takes precedence over a topic of the same name. An agent may be given, as to
 `verify`, but it does not change the plan, which is the same for all agents; it matters for the remark on
 tools that its policy never calls.
 """
@@ -105,7 +105,7 @@ def _explain(options: argparse.Namespace) -> int:
 def _explain_views(
     request: Request, deployment: Deployment, given: Mapping[str, str], *, as_json: bool
 ) -> int:
-    """What will be looked at for every number of records."""
+    """Print the plan for every number of records."""
     if request.domain is not None:
         raise InputError("--domain is for bounds that the file has; leave it out with `bound … any`")
     deployment, specs = deployment.asked(request.questions)
@@ -120,7 +120,7 @@ def _explain_views(
 
 
 def print_topic(found: Topic) -> None:
-    """A topic as text: what it means, an example, what to do."""
+    """Print a topic as text: its meaning, an example, the remedy."""
     console = console_on(sys.stdout)
     console.print(found.name, style="bold")
     console.print(found.meaning)

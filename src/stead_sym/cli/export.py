@@ -1,7 +1,7 @@
-"""`stead-sym export`: what was verified, for another model checker to read.
+"""`stead-sym export`: the verified system, in the format of another model checker.
 
-One decision: the specifications are verified first, and the files say our verdicts; the status is 0 once the
-files are written, whatever the verdicts are.
+One decision: the specifications are verified first, and the files include our verdicts. The status is 0 once
+the files are written, for any verdicts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stead_sym.verification.verify import verify
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `export`."""
+    """Give ``parser`` the arguments of `export`."""
     parser.set_defaults(run=_export)
     add_request(parser, questions=True, domain_help=DOMAIN)
     parser.add_argument("--smv", metavar="OUT", help="a file for NuSMV or nuXmv, or -: stdout")

@@ -21,7 +21,7 @@ from stead_sym.verification.verify import verify
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `graph`."""
+    """Give ``parser`` the arguments of `graph`."""
     parser.set_defaults(run=_graph)
     add_request(
         parser,
@@ -66,7 +66,7 @@ def _graph(options: argparse.Namespace) -> int:
         result = verify(
             deployment,
             agents,
-            [] if size in (None, "normal") else None,  # what the theorem asks for depends on specifications
+            [] if size in (None, "normal") else None,  # the theorem's sizes depend on the specifications
             domain=size,
             progress=progress,
             findings=False,

@@ -1,5 +1,7 @@
-"""Limits and progress of the commands that explore (`cli.supervised`), and the message of a run that was
-ended."""
+"""Limits and progress of the commands that explore (`cli.supervised`).
+
+It also has the message of a run that was ended.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from stead_sym.support.progress import Progress
 
 
 def add_limits(parser: Options) -> None:
-    """--timeout and --memory, and `print_stopped` for a run that they end."""
+    """Add --timeout and --memory, and `print_stopped` for a run that they end."""
     parser.set_defaults(stopped=print_stopped)
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop after so long; status 3")
     parser.add_argument(
@@ -26,7 +28,7 @@ def add_limits(parser: Options) -> None:
 
 
 def display(options: argparse.Namespace) -> AbstractContextManager[Progress | None]:
-    """Where progress goes: to the parent, to stderr, or nowhere."""
+    """Return the receiver of progress: the parent, stderr, or none."""
     if options.watcher is not None:
         parent: Watcher = options.watcher
         return parent
@@ -34,7 +36,7 @@ def display(options: argparse.Namespace) -> AbstractContextManager[Progress | No
 
 
 def print_stopped(options: argparse.Namespace, ended: Stopped) -> int:
-    """Print the line of a run that was ended before it had an answer; its exit status."""
+    """Print the line of a run that was ended before it had an answer, and return its exit status."""
     if ended.interrupted:
         raise KeyboardInterrupt
     error = Undecided(f"unknown: {ended.reason}; {progress_line(ended.phase, ended.counts, ended.seconds)}")

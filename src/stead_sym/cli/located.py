@@ -23,7 +23,7 @@ from stead_sym.verification.result import Verification
 
 
 def add_located(parser: Options) -> None:
-    """--sarif and --annotate."""
+    """Add --sarif and --annotate."""
     parser.add_argument(
         "--sarif",
         metavar="FILE",
@@ -37,13 +37,13 @@ def add_located(parser: Options) -> None:
 
 
 def prepare_located(options: argparse.Namespace) -> None:
-    """Raise `InputError` where the log cannot be written, before anything is solved for it."""
+    """Raise `InputError` if the log cannot be written, before anything is solved for it."""
     if options.sarif is not None:
         prepare_sarif(options.sarif)
 
 
 def write_located(result: Verification | Deepening, options: argparse.Namespace) -> None:
-    """Write and print what the options ask for."""
+    """Write and print the results that the options request."""
     if options.sarif is not None:
         write_sarif(options.sarif, sarif_data(result, __version__))
     if options.annotate:
@@ -69,10 +69,10 @@ def locate_error(error: SteadError, options: argparse.Namespace) -> None:
 
 
 def prepare_sarif(path: str) -> None:
-    """Raise `InputError` where no log can be written to a path: only an earlier log is written over."""
+    """Raise `InputError` if no log can be written to a path: only an earlier log is overwritten."""
     prepare_file(Path(path), MARKER, "SARIF log of stead-sym")
 
 
 def write_sarif(path: str, data: Mapping[str, Json]) -> None:
-    """The log in a file; `InputError` where it cannot be written."""
+    """Write the log to a file; `InputError` if that is impossible."""
     write_file(path, f"{json.dumps(data, indent=2)}\n")

@@ -14,7 +14,7 @@ from stead_sym.support.extras import install
 
 
 def add_lsp(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `lsp`."""
+    """Give ``parser`` the arguments of `lsp`."""
     parser.set_defaults(run=_lsp)
     parser.add_argument("--stdio", action="store_true", help="speak over stdin and stdout (the only way)")
 

@@ -1,11 +1,11 @@
 """The command `stead-sym`, and its exit status.
 
-What only some commands need, or only what goes wrong, is imported there: everybody waits for what is imported
+Imports that only some commands or errors need are local to them, since every command waits for the imports
 here.
 
-One decision: the exit status is the answer (0 every specification holds, 1 one fails, 2 the input is
-wrong, 3 unknown, 4 a bug), what was asked for goes to stdout and everything else to stderr. An error that
-the package raises on purpose is one line; any other is a bug and keeps its stack trace.
+One decision: the exit status is the answer (0 every specification holds, 1 one fails, 2 the input is wrong, 3
+unknown, 4 a bug). The requested output goes to stdout and everything else to stderr. An error that the
+package raises on purpose is one line; any other is a bug and keeps its stack trace.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from stead_sym.cli.watcher import Watcher
 from stead_sym.errors import AgentError, InputError, SteadError
 
 _BUG = 4
-_INTERRUPTED = 130  # as of a process that SIGINT has ended
+_INTERRUPTED = 130  # as for a process that SIGINT has ended
 _CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
-_NO_READER = 141  # as of one that SIGPIPE has ended
+_NO_READER = 141  # as for one that SIGPIPE has ended
 
 
 def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) -> int:
     """Run the command and return its exit status.
 
     As a command (without ``arguments``), and with limits, a verification runs in a child process
-    (`cli.child`); there, ``watcher`` is the descriptor that leads to the parent. An exception that nothing
-    expected is printed with its stack trace, and the status is 4.
+    (`cli.child`). There, ``watcher`` is the descriptor that leads to the parent. An unexpected exception is
+    printed with its stack trace, and the status is 4.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["help"]:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
     except KeyboardInterrupt:
         print("stead-sym: interrupted", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe has left; there is nobody to tell
+    except BrokenPipeError:  # the reader of a pipe has left
         _let_go_of_stdout()
         return _NO_READER
     except Exception as error:  # noqa: BLE001 (the last resort: status 1 would mean that something fails)
@@ -70,15 +70,18 @@ def main(arguments: Sequence[str] | None = None, *, watcher: int | None = None) 
         print_bug(error, as_json="--json" in words)
         try:
             sys.stdout.flush()
-        except OSError:  # what could not be written would be tried again at the end, with a status of its own
+        except OSError:  # the exit would retry the write, with a status of its own
             _let_go_of_stdout()
         return _BUG
     return status
 
 
 def _run(options: argparse.Namespace) -> int:
-    """The exit status of the command. Raises `AgentError` if code of the user, such as that of an agent,
-    exits: its exit status would be taken for an answer."""
+    """Run the command and return its exit status.
+
+    Raises `AgentError` if code of the user, such as that of an agent, exits: its exit status would be taken
+    for an answer.
+    """
     try:
         status: int = options.run(options)
     except SystemExit as end:
@@ -87,8 +90,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Replace a closed stdout or stderr by a stream that discards everything. Otherwise Python has no such
-    stream, and its descriptor would be that of the next file or socket that is opened."""
+    """Replace a closed stdout or stderr by a stream that discards everything.
+
+    Otherwise Python has no such stream, and its descriptor would be that of the next file or socket that is
+    opened.
+    """
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,6 +1,6 @@
-"""`stead-sym models`: models that have a short name, what models have decided, and audits of them.
+"""`stead-sym models`: models with a short name, decisions of models, and audits of them.
 
-One decision: what a model is, where it comes from and under which licence is said before it is used.
+One decision: the identity, the origin and the licence of a model are printed before it is used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """`stead-sym new`: a commented deployment to start from, which verifies.
 
-One decision: what is written is a template with another name in it, and nothing that was there is
-overwritten.
+One decision: the file is a template with another name in it, and no existing file is overwritten.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ TEMPLATES: Mapping[str, str] = {
     "table": "records that are read from a table, here NAME.csv",
     "database": "any database of some kind at the start; keys and ordered values",
 }
-"""The templates with what they show; the first is the default."""
+"""The templates with their content; the first is the default."""
 _WITH_DATA = frozenset({"table"})
 """The templates that read a data file. It is written beside the deployment."""
 
 
 def add_new(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `new`."""
+    """Give ``parser`` the arguments of `new`."""
     parser.set_defaults(run=_new)
     parser.add_argument("name", metavar="NAME", help="the name of the deployment; the file is NAME.stead")
     listed = "; ".join(f"{name}: {shows}" for name, shows in TEMPLATES.items())
@@ -43,7 +42,7 @@ def add_new(parser: argparse.ArgumentParser) -> None:
 
 
 def template(name: str, ending: str = "stead") -> str:
-    """The text of a template, or of the file that it reads."""
+    """Return the text of a template, or of the file that it reads."""
     return files("stead_sym.cli").joinpath("templates", f"{name}.{ending}").read_text(encoding="utf-8")
 
 
@@ -67,7 +66,7 @@ def _new(options: argparse.Namespace) -> int:
             raise _there(target)
     for target, content in written.items():
         try:
-            with target.open("x", encoding="utf-8") as new:  # nothing is written over, nor through a link
+            with target.open("x", encoding="utf-8") as new:  # overwrites no file, and follows no link
                 new.write(content)
         except FileExistsError:
             raise _there(target) from None
@@ -95,4 +94,4 @@ _AGENTS: Mapping[str, str] = {
     "table": '"careful"',
     "database": '"careful"',
 }
-"""With which agents a template is tested."""
+"""The agents with which a template is tested."""

@@ -1,5 +1,7 @@
-"""Numbers as arguments of the command: one out of its range is refused where it is parsed, with a line that
-says what is allowed."""
+"""Numbers as arguments of the command.
+
+One out of its range is refused where it is parsed, with a line that gives the allowed range.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +10,29 @@ import math
 
 
 def positive(text: str) -> int:
-    """A whole number of at least 1."""
+    """Parse a whole number, 1 or more."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """A number above 0."""
+    """Parse a number of seconds above 0."""
     return _above_zero(text, "a number of seconds above 0")
 
 
 def temperature(text: str) -> float:
-    """A number above 0."""
+    """Parse a number above 0."""
     return _above_zero(text, "a number above 0")
 
 
 def tolerance(text: str) -> float:
-    """A number of at least 0."""
+    """Parse a number, 0 or more."""
     return 0.0 if _number(text) == 0 else _above_zero(text, "a number of at least 0")
 
 
 def probability(text: str) -> float:
-    """A number above 0 and at most 1."""
+    """Parse a number above 0 and at most 1."""
     return _above_zero(text, "a number above 0 and at most 1", most=1.0)
 
 

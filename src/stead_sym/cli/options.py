@@ -1,4 +1,4 @@
-"""Arguments that several commands take: the file, what is asked, the domain."""
+"""Arguments that several commands take: the file, the specifications and gates, the domain."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from stead_sym.logic.parser import MAX_DIGITS
 from stead_sym.verification.options import Domain
 
 Options: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
-"""What options are added to: a command, or a group of its options under a heading of their own."""
+"""A target for options: a command, or a group of its options under a heading of their own."""
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """FILE"""
+    """Add FILE, the deployment."""
     parser.add_argument(
         "file", metavar="FILE", help="a .stead file, the name of a packaged example, or -: stdin"
     )
 
 
 def add_specs(parser: Options) -> None:
-    """--spec"""
+    """Add --spec."""
     parser.add_argument(
         "--spec", metavar="NAME", nargs="+", action="extend", help="only these specifications (default: all)"
     )
 
 
 def add_gates(parser: Options) -> None:
-    """--gate"""
+    """Add --gate."""
     parser.add_argument(
         "--gate",
         metavar="NAME",
@@ -39,19 +39,19 @@ def add_gates(parser: Options) -> None:
 
 
 def add_formulas(parser: Options) -> None:
-    """--formula"""
+    """Add --formula."""
     parser.add_argument(
         "--formula", metavar="'AG ...'", action="append", help="ask this too, or only this without --spec"
     )
 
 
 def add_domain(parser: Options, default: str) -> None:
-    """--domain, which `domain` reads."""
+    """Add --domain, which `domain` reads."""
     parser.add_argument("--domain", metavar="normal|theorem|SORT=N,...", help=default)
 
 
 def domain(text: str | None) -> Domain | Mapping[str, int] | None:
-    """The name of a mode, or the sizes in `case=5,task=5`; None leaves it to the engine."""
+    """Return the name of a mode, or the sizes in `case=5,task=5`; None leaves it to the engine."""
     if text is None:
         return None
     if text == "normal":

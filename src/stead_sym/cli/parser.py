@@ -19,14 +19,17 @@ _STATUS = "exit status: 0 every specification holds, 1 one fails, 2 the input is
 
 
 class _Parser(argparse.ArgumentParser):
-    """The parser: an error in the arguments is reported in one line. An option has to be written in full,
-    because whether ``--json`` is given has to be known before the arguments are parsed."""
+    """The parser: an error in the arguments is reported in one line.
+
+    An option must be written in full, because the presence of ``--json`` must be known before the arguments
+    are parsed.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Arguments that are not recognised are reported by the subcommand that they were given to."""
+        """Parse the arguments; the subcommand they were given to reports those that are not recognised."""
         parsed, unrecognized = super().parse_known_args(args, namespace)
         if unrecognized and self._subparsers is None:
             from stead_sym.logic.names import nearest
@@ -36,6 +39,7 @@ class _Parser(argparse.ArgumentParser):
         return parsed, unrecognized
 
     def error(self, message: str) -> NoReturn:
+        """Raise `InputError` with the message and a hint."""
         raise InputError(f"{_with_hint(message)}; see `{self.prog} --help`")
 
 
@@ -43,7 +47,7 @@ class _Grouped(_Parser):
     """The parser of the whole command: its help has the subcommands in groups."""
 
     def format_help(self) -> str:
-        """The usage, what the command is for, a section for each group, the options, the exit status."""
+        """Return the usage, the purpose, a section for each group, the options, the exit status."""
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
         formatter.add_text(self.description)
@@ -69,8 +73,10 @@ class _Grouped(_Parser):
 
 
 def _with_hint(message: str) -> str:
-    """The message with a suggestion in the place of the list of all choices: for a file `verify`, or the
-    nearest choice."""
+    """Return the message with a suggestion in place of the list of all choices.
+
+    The suggestion is `verify` for a file, or the nearest choice.
+    """
     from stead_sym.logic.names import nearest
 
     if message == _NO_COMMAND:
@@ -85,9 +91,12 @@ def _with_hint(message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A subcommand: its line in the list of all, and the function that adds its arguments, in a module that
-    is imported for this command only. ``usage`` where the usual one misleads: FILE first, since `--spec`
-    takes every name that follows it. ``status``: what its exit status says, for the end of its help."""
+    """A subcommand: its line in the list of all, and the function that adds its arguments.
+
+    The module of the function is imported for this command only. ``usage`` is given if the usual one
+    misleads: FILE first, since `--spec` takes every name that follows it. ``status`` is the meaning of its
+    exit status, for the end of its help.
+    """
 
     help: str
     arguments: str
@@ -177,21 +186,21 @@ _GROUPS = {
         "lsp": _Command("run the language server, for editors", "lsp.add_lsp"),
     },
 }
-"""The commands by what they are for. Of those in the last group the help of all gives the names only."""
+"""The commands by their purpose. The overall help lists only the names of those in the last group."""
 
 FORMER = {"decisions": ["models", "decisions"], "audit": ["models", "audit"]}
-"""What stands for names that commands had."""
+"""The replacements for former names of commands."""
 
 _COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
 
 
 def whole_parser() -> argparse.ArgumentParser:
-    """The parser of the command with the arguments of all subcommands."""
+    """Return the parser of the command with the arguments of all subcommands."""
     return parser_of(_COMMANDS)
 
 
 def parser_of(named: Collection[str]) -> argparse.ArgumentParser:
-    """The parser with the arguments of the subcommands that are named."""
+    """Return the parser with the arguments of the subcommands that are named."""
     parser = _Grouped(
         prog="stead-sym",
         description="Verify agents that act on relational data: specifications hold, or a run shows why not."

@@ -1,8 +1,7 @@
-"""Agents on the command line that are neither policies nor models decoded here: Python objects, and models
-behind a chat interface.
+"""Agents on the command line that are Python objects, or models behind a chat interface.
 
-One decision: what such an agent is asked with may be said in the code that makes it and on the command line,
-and what the command line says counts.
+They are neither policies nor models decoded here. One decision: the settings of their queries may be given in
+the code of the agent and on the command line, and the command line takes precedence.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from stead_sym.models.chat import ASKING, KIND, chat_agent
 
 PYTHON = "python:MODULE:OBJECT"
 RECORDED_KINDS = (PYTHON, KIND)
-"""What `recorded_agent` takes."""
+"""The kinds that `recorded_agent` takes."""
 ASKED = ("samples", "concurrency", "tries", "deadline")
 """The options of `add_asking`."""
 
@@ -40,22 +39,27 @@ _KIND = re.compile(r"(?:\w+=)?(any$|python:|openai:)")
 
 
 def kind_of(word: str) -> str:
-    """The kind of agent that a word names, with or without `AGENT=` before it: `any`, `python`, `openai`, or
-    `model` for every other backend."""
+    """Return the kind of agent that a word names, with or without `AGENT=` before it.
+
+    It is `any`, `python`, `openai`, or `model` for every other backend.
+    """
     match = _KIND.match(word)
     return match[1].rstrip(":") if match else "model"
 
 
 def keeps_answers(word: str) -> bool:
-    """Whether the answers of the agent that a word names are recorded: those of every model, and of a Python
-    object that has an identity. Raises `InputError` if there is no such object."""
+    """Return True if the answers of the agent that a word names are recorded.
+
+    This is so for every model, and for a Python object that has an identity. Raises `InputError` if there is
+    no such object.
+    """
     return kind_of(word) not in ("any", "python") or (
         kind_of(word) == "python" and isinstance(_object(word), RecordedAgent)
     )
 
 
 def add_asking(parser: Options) -> None:
-    """--samples, --concurrency, --tries and --deadline."""
+    """Add --samples, --concurrency, --tries and --deadline."""
     whom = "python: and openai:"
     asked = "python:, openai: and vllm:http:"
     parser.add_argument(
@@ -76,7 +80,7 @@ def add_asking(parser: Options) -> None:
 
 
 def asked_with(options: argparse.Namespace) -> dict[str, Any]:
-    """What the options of `add_asking` say, by their names."""
+    """Return the values of the options of `add_asking`, by their names."""
     return {name: value for name in ASKED if (value := getattr(options, name)) is not None}
 
 
@@ -89,10 +93,10 @@ def recorded_agent(
     given: Mapping[str, Any] = MappingProxyType({}),
     temperature: float | None = None,
 ) -> Agent:
-    """The agent that a word names which is one of `RECORDED_KINDS`, asked with what is ``given``.
+    """Return the agent of a word that is one of `RECORDED_KINDS`, with the ``given`` settings.
 
-    ``named_store``: the store is one that the user has named, and counts more than that of a Python object.
-    Raises `InputError` where there is no such object, or the address is none.
+    ``named_store``: the user has named the store, which takes precedence over that of a Python object. Raises
+    `InputError` if there is no such object, or the address is invalid.
     """
     kind, _, rest = word.partition(":")
     if kind == "openai":
@@ -118,7 +122,10 @@ def recorded_agent(
 
 
 def _object(word: str) -> Any:
-    """The object that `python:MODULE:OBJECT` names; modules are looked for in the current folder first."""
+    """Return the object that `python:MODULE:OBJECT` names.
+
+    Modules are searched in the current folder first.
+    """
     _, module, path = [*word.split(":", 2), "", ""][:3]
     if not module or not path:
         raise InputError(f"{word} is no Python object; write {PYTHON}")
@@ -132,7 +139,7 @@ def _object(word: str) -> Any:
         raise InputError(
             f"{word}: there is no module {error.name} in this folder or installed; name one"
         ) from None
-    except (Exception, SystemExit) as error:  # whatever the user's module raises: it is told, and kept
+    except (Exception, SystemExit) as error:  # any exception of the user's module is reported, and chained
         raise _unloadable(word, error) from error
     try:
         return reduce(getattr, path.split("."), loaded)

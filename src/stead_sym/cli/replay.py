@@ -1,7 +1,7 @@
-"""`stead-sym replay`: evidence checked step by step, without an engine.
+"""`stead-sym replay`: check of evidence step by step, without an engine.
 
-One decision: without options for agents the decisions in the evidence stand, since a failure has to replay
-where the model is not; a policy of the file is asked again, for it is there.
+One decision: without options for agents the decisions in the evidence are used, since a failure must replay
+without the model. A policy of the file is evaluated again, since it is available.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stead_sym.support.printable import plural, printable
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `replay`."""
+    """Give ``parser`` the arguments of `replay`."""
     parser.set_defaults(run=_replay)
     add_request(parser)
     parser.add_argument(
@@ -84,12 +84,12 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _raised(deployment: Deployment, written: Written) -> Deployment:
-    """The deployment with the bounds that the evidence was found with."""
+    """Return the deployment with the bounds that the evidence was found with."""
     return deployment if written.bounds is None else deployment.within(written.bounds)
 
 
 def _recorded(deployment: Deployment, written: Written, seconds: float) -> Wrappers:
-    """The agents as the evidence has them; those that are policies of the file are asked again."""
+    """Return the agents of the evidence; those that are policies of the file are evaluated again."""
     wrappers = dict(recorded_wrappers(deployment, written.agents, canonical_timeout=seconds))
     for role in deployment.agents:
         recorded = written.agents[role.name]
@@ -99,7 +99,7 @@ def _recorded(deployment: Deployment, written: Written, seconds: float) -> Wrapp
 
 
 def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[Written]:
-    """All the evidence in the file that is asked for."""
+    """Yield the requested evidence in the file."""
     data = load_json(options.evidence, "a report of `verify --json`, or a file of `verify --evidence`")
     if isinstance(data, dict) and "specs" in data:
         reports: Mapping[str, Any] = data["specs"] if isinstance(data["specs"], dict) else {}
@@ -160,7 +160,7 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
 
 
 def _unshown(replayed: Replayed) -> list[str]:
-    """The claims that no run shows."""
+    """Return the claims that no run shows."""
     unfair = (f"no fair run starts in {state}" for state in replayed.unfair)
     return [*(node.claim for node in replayed.unshown), *unfair]
 

@@ -1,4 +1,4 @@
-"""The options that make a `Request`, and the request that a command line makes."""
+"""The options that make a `Request`, and the request of a command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ DOMAIN = (
 def add_request(
     parser: argparse.ArgumentParser, *, questions: bool = False, domain_help: str | None = None
 ) -> None:
-    """Add FILE, the agents, the gates, what is asked with ``questions``, and --domain if it has a help."""
+    """Add FILE, the agents and the gates.
+
+    ``questions`` adds the options for specifications and formulas, and ``domain_help`` adds --domain.
+    """
     add_file(parser)
     add_agents(parser)
     asking = parser.add_argument_group("what is asked")
@@ -33,8 +36,10 @@ def add_request(
 
 
 def request_of(options: argparse.Namespace) -> Request:
-    """Return the request of the options that the command has. Raises `InputError` for options of language
-    models without a model."""
+    """Return the request of the options that the command has.
+
+    Raises `InputError` for options of language models without a model.
+    """
     if "tolerance" in options:
         refuse_without_model(options)
     given = {name: getattr(options, name, None) for name in ("policy", "agent", "replay", "gate")}

@@ -1,6 +1,6 @@
-"""`stead-sym shield`: the most that any agent may do such that specifications hold, as a gate for the file.
+"""`stead-sym shield`: the most permissive restriction of agents that keeps specifications, as a gate.
 
-One decision: the file itself is never changed; `--write` makes another, which is the file with the gate at
+One decision: the file itself is never changed; `--write` writes another, which is the file with the gate at
 its end.
 """
 
@@ -26,7 +26,7 @@ from stead_sym.report.written import refuse_source, write_file
 
 
 def add_shield(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `shield`."""
+    """Give ``parser`` the arguments of `shield`."""
     parser.set_defaults(run=_shield)
     add_file(parser)
     parser.add_argument(

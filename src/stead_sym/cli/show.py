@@ -1,8 +1,7 @@
-"""`stead-sym show`, a deployment as it was understood, and `stead-sym examples`, the packaged deployments:
-their names, or the text of one, with its comments.
+"""`stead-sym show`, a deployment as it is interpreted, and `stead-sym examples`, the packaged deployments.
 
-One decision: `show` prints the deployment as text of the language, with what is computed from it as comments,
-so that its output can be read back.
+The latter prints their names, or the text of one, with its comments. One decision: `show` prints the
+deployment as text of the language, with computed properties as comments, so that its output can be read back.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from stead_sym.verification.findings.static import lint
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `show`."""
+    """Give ``parser`` the arguments of `show`."""
     parser.set_defaults(run=_show)
     add_file(parser)
     add_gates(parser)
@@ -32,7 +31,7 @@ def add_show(parser: argparse.ArgumentParser) -> None:
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `examples`."""
+    """Give ``parser`` the arguments of `examples`."""
     parser.set_defaults(run=_examples)
     parser.add_argument("name", nargs="?", metavar="NAME", help="print this one, to start your own from")
 
@@ -46,7 +45,7 @@ def _show(options: argparse.Namespace) -> int:
     if sys.stdout.isatty():
         console.print(text, soft_wrap=True)
     else:
-        print(text)  # letter by letter, for whoever reads it back
+        print(text)  # unchanged, so that it can be read back
     for heading, restriction in (
         ()
         if deployment.unbounded

@@ -22,7 +22,7 @@ from stead_sym.support.extras import install
 
 
 def add_simulate(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `simulate`."""
+    """Give ``parser`` the arguments of `simulate`."""
     parser.set_defaults(run=_simulate)
     add_request(parser)
     parser.add_argument(
@@ -45,7 +45,7 @@ def _simulate(options: argparse.Namespace) -> int:
 
 
 def stepper_of(deployment: Deployment, options: argparse.Namespace) -> Stepper:
-    """The stepper that the options ask for. Raises `InputError`."""
+    """Return the stepper for the options. Raises `InputError`."""
     source = options.evidence
     data = None if source is None else load_json(source, "a file of `verify --evidence`")
     if source is not None:

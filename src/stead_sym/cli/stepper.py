@@ -32,25 +32,25 @@ from stead_sym.verification.verdict import verdict_line
 from stead_sym.verification.verify import verify
 
 _MIN_ROWS_WITH_RUN = 16
-"""The run is shown too if the terminal has at least so many rows."""
+"""The minimum number of rows of a terminal that shows the run too."""
 
 
 class Rows(OptionList):
-    """A list; where the terminal leaves it no room, its keys do nothing."""
+    """A list whose keys do nothing if the terminal has no room for it."""
 
     def action_page_up(self) -> None:
-        """A page up."""
+        """Move up by a page."""
         if self.scrollable_content_region:
             super().action_page_up()  # type: ignore[no-untyped-call]
 
     def action_page_down(self) -> None:
-        """A page down."""
+        """Move down by a page."""
         if self.scrollable_content_region:
             super().action_page_down()  # type: ignore[no-untyped-call]
 
 
 class Picker(ModalScreen[int | None]):
-    """A list to pick one from; None where nothing is picked."""
+    """A list to pick one item from; the result is None if nothing is picked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "back", "back")]
 
@@ -61,7 +61,7 @@ class Picker(ModalScreen[int | None]):
         self._left = False
 
     def compose(self) -> ComposeResult:
-        """The title over the list."""
+        """Yield the title and the list below it."""
         with Vertical(id="picker"):
             yield Label(Text(printable(self._title)))
             yield Rows(*(Option(row) for row in self._rows))
@@ -110,10 +110,10 @@ class StepperApp(App[None]):
         super().__init__()
         self.stepper = stepper
         self.choices: Mapping[Option, Choice] = {}
-        """What could happen in the state, by its row on the screen."""
+        """The choices in the state, by their rows on the screen."""
 
     def compose(self) -> ComposeResult:
-        """The title, the state beside the choices, and the run below them."""
+        """Yield the title, the state beside the choices, and the run below them."""
         yield Static(id="title")
         with Horizontal(id="middle"):
             with VerticalScroll(id="state-box", classes="box"):
@@ -125,7 +125,7 @@ class StepperApp(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show where the run is."""
+        """Show the current position of the run."""
         self.query_one("#state-box").border_title = "state"
         self.query_one("#choices").border_title = "what could happen (Enter)"
         self.query_one("#past").border_title = "run"
@@ -133,7 +133,7 @@ class StepperApp(App[None]):
         self.query_one("#choices").focus()
 
     def on_resize(self, event: Resize) -> None:
-        """Leave a small terminal to the state and the choices."""
+        """Hide the run in a small terminal, which then shows the state and the choices."""
         self.query_one("#past").display = event.size.height >= _MIN_ROWS_WITH_RUN
 
     def action_undo(self) -> None:
@@ -149,7 +149,7 @@ class StepperApp(App[None]):
     @on(OptionList.OptionSelected, "#choices")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         choice = self.choices.get(event.option)
-        if choice is None:  # keys that came faster than the screen: the row is that of a state before
+        if choice is None:  # a key pressed before the screen was updated: the row belongs to an earlier state
             return
         if len(choice.after) == 1:
             self._take(choice, choice.after[0])
@@ -166,12 +166,12 @@ class StepperApp(App[None]):
             return
         if place == (self.stepper.run, self.stepper.position):
             self._take(choice, choice.after[picked])
-        else:  # evidence has come meanwhile
+        else:  # evidence was loaded in the meantime
             self._say("the run is another one now; choose again", "information")
 
     @work
     async def action_initial(self) -> None:
-        """Begin anew, from one of the initial states."""
+        """Restart from one of the initial states."""
         starts = self.stepper.starts
         picked: int | None = 0
         if len(starts) > 1:
@@ -183,7 +183,7 @@ class StepperApp(App[None]):
 
     @work
     async def action_evidence(self) -> None:
-        """Verify a specification, and stand at the start of the run that shows its verdict."""
+        """Verify a specification, and move to the start of the run that shows its verdict."""
         specs = self.stepper.deployment.written.specs
         if not specs:
             self.notify("the deployment has no specification")

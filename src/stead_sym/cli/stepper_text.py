@@ -1,4 +1,4 @@
-"""What the screen of `stead-sym simulate` shows, as text."""
+"""The contents of the screen of `stead-sym simulate`, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stead_sym.support.printable import printable
 
 
 def state_text(state: Instance, added: Sequence[Fact], removed: Sequence[Fact]) -> Text:
-    """The facts, relation by relation, with what the last step changed."""
+    """Return the facts, relation by relation, with the changes of the last step."""
     lines = [
         (fact, "+ " if fact in added else "  ", "bold green" if fact in added else "") for fact in state.facts
     ]
@@ -26,7 +26,7 @@ def state_text(state: Instance, added: Sequence[Fact], removed: Sequence[Fact]) 
 
 
 def row_text(choice: Choice, *, several: bool) -> Text:
-    """A choice in a line: by whom, and whether the environment chooses too."""
+    """Return a choice in a line: its actor, its call, and the number of outcomes."""
     mark, style = (
         ("!", "cyan") if choice.actor is None else (">", "bold") if choice.selected else (".", "dim")
     )
@@ -37,13 +37,13 @@ def row_text(choice: Choice, *, several: bool) -> Text:
 
 
 def changes_text(before: Instance, after: Instance) -> Text:
-    """What one outcome changes."""
+    """Return the changes of one outcome."""
     changes = as_changes(after.schema, after.facts - before.facts, before.facts - after.facts)
     return Text(printable(", ".join(map(str, changes)) or "no change"))
 
 
 def run_text(run: Trace, position: int) -> Text:
-    """The steps, the last one taken first; those ahead are marked."""
+    """Return the steps, with the current one marked and those ahead dimmed."""
     if not run.steps:
         return Text("no step is taken yet", "dim")
     lines = [_step(number, step, position) for number, step in enumerate(run.steps, 1)]

@@ -24,9 +24,11 @@ MOST_STARTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One call that is offered, or an event that is enabled. ``actor`` is as in `Step`; ``selected``: whether
-    the agent may make the call. ``after`` are the states that it may lead to, up to the names of fresh
-    values, `MOST_OUTCOMES` of them at most."""
+    """One call that is offered, or an event that is enabled.
+
+    ``actor`` is as in `Step`. ``selected``: the agent may make the call. ``after`` are at most
+    `MOST_OUTCOMES` states to which it may lead, up to the names of fresh values.
+    """
 
     actor: str | None
     call: Call
@@ -35,8 +37,10 @@ class Choice:
 
 
 class Stepper:
-    """A run of a deployment under wrapped agents, and a position in it. Steps after the position can be taken
-    again until another step is taken there."""
+    """A run of a deployment under wrapped agents, and a position in it.
+
+    Steps after the position can be taken again until another step is taken there.
+    """
 
     def __init__(self, deployment: Deployment, wrappers: Wrappers) -> None:
         self.deployment = deployment
@@ -46,11 +50,11 @@ class Stepper:
         self.starts = initial_states(deployment, restriction.values, MOST_STARTS)
         self.run = Trace(self.starts[0], of_many=len(self.starts) > 1)
         self.position = 0
-        """How many steps of the run are taken."""
+        """The number of steps of the run that are taken."""
 
     @property
     def state(self) -> Instance:
-        """The state at the place."""
+        """The state at the position."""
         return self.run.states[self.position]
 
     @property
@@ -59,8 +63,10 @@ class Stepper:
         return self.run.changes(self.position - 1) if self.position else ((), ())
 
     def choices(self) -> tuple[Choice, ...]:
-        """What could happen in the state: the calls of each agent, those that it may make first, then the
-        events. Raises what the agents raise where one cannot decide."""
+        """Return the choices in the state: calls of the agents, those that they may make first, then events.
+
+        An exception of an agent that cannot decide propagates.
+        """
         state = self.state
         calls = []
         for role in self.deployment.agents:
@@ -76,22 +82,26 @@ class Stepper:
         return Choice(actor, call, selected, self._moves.after(self.state, call))
 
     def take(self, choice: Choice, after: Instance) -> None:
-        """Take a choice to one of the states that it may lead to. The steps after the present position are
-        dropped."""
+        """Take a choice to one of the states that it may lead to.
+
+        The steps after the present position are dropped.
+        """
         steps = (*self.run.steps[: self.position], Step(choice.call, after, choice.actor))
         self.run = Trace(self.run.start, steps, of_many=self.run.of_many)
         self.position += 1
 
     def back(self) -> bool:
-        """Go back by a step; False at the start."""
+        """Go back by a step; return False at the start."""
         if not self.position:
             return False
         self.position -= 1
         return True
 
     def forward(self) -> bool:
-        """Take the next step of the run again; False where there is none. After the last step of a run with a
-        loop the loop begins anew."""
+        """Take the next step of the run again; return False if there is none.
+
+        After the last step of a run with a loop the loop begins anew.
+        """
         if self.position < len(self.run.steps):
             self.position += 1
             return True
@@ -105,11 +115,11 @@ class Stepper:
         self.run, self.position = Trace(start, of_many=self.run.of_many), 0
 
     def follow(self, run: Trace) -> None:
-        """Stand at the start of a run, with all of its steps ahead."""
+        """Move to the start of a run, with all of its steps ahead."""
         self.run, self.position = run, 0
 
     def faults(self, choices: Sequence[Choice]) -> Iterator[str]:
-        """How the state breaks the definition of a deployment, ``choices`` being those of the state."""
+        """Yield how the state violates the definition of a deployment; ``choices`` are those of the state."""
         if (sort := exceeded(self.deployment, self.state)) is not None:
             yield f"more values of {sort} are in use than `bound` claims"
         for one, other in broken_keys(self.deployment.schema, self.state.facts):

@@ -1,7 +1,8 @@
-"""Which commands run in a child process (`cli.child`), and which of their arguments the parent reads.
+"""The commands that run in a child process (`cli.child`), and the arguments that the parent reads.
 
-One decision: the parent parses the limits and the options on how much to print, and nothing else. The child,
-which is the same command, parses all arguments and reports errors in them, so that the parent imports little.
+One decision: the parent parses the limits and the options on the amount of output, and nothing else. The
+child, which is the same command, parses all arguments and reports errors in them, so that the parent imports
+little.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ _HELP = frozenset({"-h", "--help"})
 
 
 def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | None:
-    """Run the command in a child if it explores and was called as a command or with limits. Returns its exit
-    status, or how it ended before it had one; None if it is to be run in this process. Raises `InputError`
-    for limits where the system cannot watch a child."""
+    """Run the command in a child if it explores and was called as a command or with limits.
+
+    Returns its exit status, or how it ended without one; None if it is to be run in this process. Raises
+    `InputError` for limits if the system cannot watch a child.
+    """
     if not words or words[0] not in EXPLORING or not _HELP.isdisjoint(words):
         return None
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
@@ -33,7 +36,7 @@ def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | Non
     parser.add_argument("--quiet", action="store_true")
     try:
         known, _ = parser.parse_known_args(words[1:])
-    except argparse.ArgumentError:  # the command says what is wrong with it, and does nothing
+    except argparse.ArgumentError:  # the command itself reports the error, and does nothing
         return None
     limits = Limits(known.timeout, known.memory)
     if limits != Limits() and not AVAILABLE:

@@ -18,7 +18,7 @@ from stead_sym.support.printable import printable
 
 
 def add_sweep(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `sweep`."""
+    """Give ``parser`` the arguments of `sweep`."""
     parser.set_defaults(run=_sweep)
     parser.add_argument("file", metavar="SWEEP.toml", help="which deployments, agents, prompts and sizes")
     add_gates(parser)
@@ -72,7 +72,7 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _tell(row: Row, number: int, of: int) -> None:
-    """One line for each run, as it comes."""
+    """Print one line for a run when its result arrives."""
     result = row.result
     words = ", ".join(f"{spec} {result.said(spec)}" for spec in result.specs)
     said = words if result.outcome == "done" else f"{result.outcome}: {result.error}"

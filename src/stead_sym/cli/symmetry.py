@@ -1,4 +1,4 @@
-"""`stead-sym symmetry`: contexts that are not action-rigid, and what choices among records alike change."""
+"""`stead-sym symmetry`: contexts that are not action-rigid, and choices among symmetric records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stead_sym.verification.orbits import MOST_CHOICES
 
 
 def add_symmetry(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `symmetry`."""
+    """Give ``parser`` the arguments of `symmetry`."""
     parser.usage = "stead-sym symmetry FILE [options]"
     parser.set_defaults(run=_symmetry)
     add_request(parser, questions=True)

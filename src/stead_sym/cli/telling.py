@@ -1,5 +1,7 @@
-"""What a verification in a child process (`cli.child`) tells its parent while it runs: each verdict as soon
-as it is established, and why it gives up."""
+"""The messages of a verification in a child process (`cli.child`) to its parent while it runs.
+
+They are each verdict once it is established, and the reason if it gives up.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,10 @@ def teller(
     asked: Sequence[Question] | None,
     options: argparse.Namespace,
 ) -> Callable[[Verdict, Moves], None] | None:
-    """The function that sends a verdict to the parent when it is established; None if there is no parent. The
-    findings on the text and the specifications that are asked are sent first."""
+    """Return the function that sends an established verdict to the parent; None if there is no parent.
+
+    The findings on the text and the requested specifications are sent first.
+    """
     if options.watcher is None:
         return None
     parent: Watcher = options.watcher
@@ -57,7 +61,7 @@ def teller(
 
 @contextmanager
 def told_of_memory(options: argparse.Namespace) -> Iterator[None]:
-    """In a child, tell the parent if an exception says that memory has run out."""
+    """Report to the parent, in a child, that an exception is due to a lack of memory."""
     try:
         yield
     except (MemoryError, SystemError, RuntimeError) as error:
@@ -68,8 +72,10 @@ def told_of_memory(options: argparse.Namespace) -> Iterator[None]:
 
 @contextmanager
 def told_of_errors(options: argparse.Namespace) -> Iterator[None]:
-    """In a child, if an error such as that of an agent ends the run after a specification has failed, have
-    the parent report the verdicts: the failure stands in spite of the error."""
+    """Have the parent report the verdicts if an error ends the child after a failed specification.
+
+    An error is for example that of an agent. The failure remains valid in spite of the error.
+    """
     try:
         yield
     except SteadError as error:

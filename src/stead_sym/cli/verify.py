@@ -2,7 +2,7 @@
 
 One decision: called as a command, or with limits, it does the work in a child process, which can be stopped
 at any time (`cli.child`). However that process ends, the verdicts that it had established are reported. A
-module that only one option needs is imported where the option is given.
+module that only one option needs is imported for that option.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from stead_sym.verification.verify import verify
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `verify`."""
+    """Give ``parser`` the arguments of `verify`."""
     parser.set_defaults(run=_verify)
     add_file(parser)
     add_agents(parser)
@@ -159,8 +159,11 @@ def _verify_here(
 
 
 def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
-    """Report what the child had established when it was ended before it had printed its report. Returns
-    status 1 if some specification fails, which is true however the run ended, else 3, or 130 after Ctrl-C."""
+    """Report the established verdicts of a child that was ended before it had printed its report.
+
+    Returns status 1 if some specification fails, which is true however the run ended, else 3, or 130 after
+    Ctrl-C.
+    """
     from stead_sym.cli.deepen import is_deepening, stopped_deepening
 
     if options.deepen or is_deepening(ended):

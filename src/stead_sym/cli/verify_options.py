@@ -1,4 +1,4 @@
-"""The options of `verify` in groups, and which of them do not go together."""
+"""The options of `verify` in groups, and their conflicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stead_sym.errors import InputError
 
 
 def add_written(group: Options) -> None:
-    """What is printed, and which files are written."""
+    """Add the options for output and files."""
     group.add_argument("--quiet", action="store_true", help="print the verdicts only; no notes, no progress")
     group.add_argument("--json", action="store_true", help="print the report as JSON")
     group.add_argument(
@@ -38,7 +38,7 @@ def add_written(group: Options) -> None:
 
 
 def add_solving(group: Options) -> None:
-    """By which engine, on which domain, and when it is given up."""
+    """Add the options for the engine, the domain, and the limits."""
     add_limits(group)
     group.add_argument(
         "--method",
@@ -79,7 +79,7 @@ def add_solving(group: Options) -> None:
 
 
 def refuse_conflicts(options: argparse.Namespace) -> None:
-    """Raise `InputError` for arguments that do not go together."""
+    """Raise `InputError` for conflicting options."""
     if options.annotate and options.json:
         raise InputError(
             "--annotate prints lines of its own; leave it out with --json, or write --sarif FILE"

@@ -26,7 +26,7 @@ _KILL_SECONDS = 5.0
 
 
 def add_watch(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `watch`."""
+    """Give ``parser`` the arguments of `watch`."""
     parser.set_defaults(run=_watch)
     parser.add_argument(
         "--interval", type=seconds, default=_TICK_SECONDS, metavar="SECONDS", help=argparse.SUPPRESS
@@ -81,8 +81,10 @@ def _end(running: subprocess.Popen[bytes] | None) -> None:
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Which file it is, when it was written, and its size; None while it is not there, as when an editor
-    replaces it."""
+    """Return the identity, the time of writing and the size of a file.
+
+    Return None while it does not exist, as when an editor replaces it.
+    """
     try:
         status = os.stat(path)
     except OSError:

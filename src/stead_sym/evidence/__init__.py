@@ -1,8 +1,8 @@
-"""Why a sentence holds, or fails: trees of runs, built from what an engine knows and replayed without it.
+"""Evidence for verdicts: trees of runs, built from the results of an engine and replayed without it.
 
-`tree` is the data, `build` reads it off an engine, `replay` checks it by the concrete semantics alone,
-`moves` says who could have done otherwise at a step, `data` is the JSON of all of it, which
-`reading` reads back with the `recorded` agents, `outline` numbers the runs for a reader.
+`tree` is the data structure. `build` constructs it with an engine, and `replay` checks it by the concrete
+semantics alone. `moves` counts the alternatives at each step. `data` writes evidence as JSON; `reading` reads
+it back, with the `recorded` agents. `outline` numbers the runs for a reader.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
-"""Evidence read off the structure of a formula, with what an engine knows.
+"""Construction of evidence along the structure of a formula, with the results of an engine.
 
-The walk is the same for every engine; an engine contributes the truth of subformulas and the runs for the
-three existential operators.
+The traversal is the same for every engine. An engine contributes the truth of subformulas, and the runs for
+the three existential operators.
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ from stead_sym.relational.schema import Value
 
 
 class Model(Protocol):
-    """What an engine knows of a checked deployment; states are reachable."""
+    """The results of an engine for a checked deployment; all states are reachable."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether a run that ends counts only if it goes on fairly."""
+        """True if a finite run counts only if it extends to a fair run."""
         ...
 
     def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
-        """(D, σ) ⊨ f."""
+        """Return True if (D, σ) ⊨ f."""
         ...
 
     def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
-        """A transition to a state of f from which a fair run starts; there is one."""
+        """Return a transition to a state of f from which a fair run starts; one exists."""
         ...
 
     def until(
         self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
-        """A shortest run through states of f to one of g from which a fair run starts; there is one."""
+        """Return a shortest run through states of f to one of g from which a fair run starts; one exists."""
         ...
 
     def forever(
         self, body: Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
-        """A fair run that stays in f for ever, with its loop as in `Trace`; there is one."""
+        """Return a fair run that stays in f for ever, with its loop as in `Trace`; one exists."""
         ...
 
 
 def explain(model: Model, sentence: Expanded, state: Instance, holds: bool) -> Node:
-    """Why the sentence holds, or fails, in the state; ``holds`` says which.
+    """Return the reason why the sentence holds (``holds``), or fails, in the state.
 
     Every run in it is real: each step is a transition of the restriction under the agent.
     """
@@ -78,12 +78,15 @@ def explain(model: Model, sentence: Expanded, state: Instance, holds: bool) -> N
 
 
 def seen(formula: Expanded, state: Instance, assignment: Mapping[str, Value], holds: bool) -> Node:
-    """Why a first-order formula holds, or fails, in a state under an assignment; ``holds`` says which."""
+    """Return why a first-order formula holds, or fails, in a state under an assignment.
+
+    ``holds`` is its truth value.
+    """
     return _Walk(_Seen()).node(formula, state, assignment, holds)
 
 
 class _Seen:
-    """The model of what is seen in a state: a first-order formula asks for no run."""
+    """The model of a single state: a first-order formula needs no run."""
 
     goes_on = False
 
@@ -105,14 +108,14 @@ class _Seen:
 
 
 class _Walk:
-    """Nodes, each made once."""
+    """The nodes built so far; each is built once."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._made: dict[tuple[Formula, Instance, tuple[tuple[str, Value], ...], bool], Node] = {}
 
     def node(self, formula: Formula, state: Instance, sigma: Mapping[str, Value], truth: bool) -> Node:
-        """The claim with its reason; σ may have values of other variables too."""
+        """Return the claim with its reason; σ may also have values of other variables."""
         own = {name: sigma[name] for name in sorted(free_variables(formula))}
         key = formula, state, tuple(own.items()), truth
         if key not in self._made:
@@ -122,12 +125,12 @@ class _Walk:
 
 
 _Aim: TypeAlias = tuple[Formula, bool]
-"""A formula and the truth value that it is to be shown with."""
+"""A formula and the truth value to show for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """The walk at one state, under one assignment."""
+    """The traversal at one state, under one assignment."""
 
     walk: _Walk
     model: Model
@@ -135,7 +138,7 @@ class _At:
     sigma: Mapping[str, Value]
 
     def reason(self, formula: Formula, truth: bool) -> Reason:
-        """Why the formula has this truth value here."""
+        """Return the reason why the formula has this truth value here."""
         if not is_temporal(formula) and not _decided_by_one(formula, truth):
             return Evaluated()
         match formula:
@@ -185,8 +188,11 @@ class _At:
         return self.model.holds(formula, self.state, self.sigma)
 
     def _junction(self, parts: Sequence[Formula], truths: Mapping[int, bool], *, all_matter: bool) -> Parts:
-        """The parts that decide: all of them, or one, rather one that is seen in the state than one about
-        runs. ``truths`` are the truth values with which the parts do so."""
+        """Return the parts that decide a connective: all of them, or one.
+
+        ``truths`` are the truth values with which the parts decide it. If one part suffices, a part that is
+        evaluated in the state is preferred to one about runs.
+        """
         if all_matter:
             return Parts(tuple((k, self._here(part, truths[k])) for k, part in enumerate(parts)))
         for k, part in sorted(enumerate(parts), key=lambda pair: is_temporal(pair[1])):
@@ -195,7 +201,7 @@ class _At:
         raise AssertionError(f"no part of {parts} decides in {self.state}")
 
     def _values(self, formula: Quantified, binder: Binder, body: Formula, truth: bool) -> Values:
-        """The first value that decides, or else each value that the variable ranges over."""
+        """Return the first value that decides, or otherwise every value that the variable ranges over."""
         active = sorted(self.state.active_domain[binder.sort])
         candidates = declared(self.state.schema, binder) if binder.declared else active
         under = {u: {**self.sigma, binder.name: u} for u in candidates}
@@ -210,8 +216,10 @@ class _At:
         raise AssertionError(f"no value decides {formula} in {self.state}")
 
     def _until(self, left: Formula, right: Formula, during: Sequence[_Aim], last: Sequence[_Aim]) -> Run:
-        """A shortest run through states of ``left`` to one of ``right``, with what is to be shown on the way
-        and in its last state."""
+        """Return a shortest run through states of ``left`` to one of ``right``.
+
+        ``during`` are the claims to show in the states before its last state, ``last`` those to show there.
+        """
         return self._run(self.model.until(left, right, self.state, self.sigma), during, last)
 
     def _run(self, steps: tuple[Step, ...], during: Sequence[_Aim], last: Sequence[_Aim]) -> Run:
@@ -224,7 +232,7 @@ class _At:
         return Run((*steps, *tail), along, len(steps), len(steps) + loop)
 
     def _lasso(self, body: Formula, truth: bool) -> Run:
-        """A run on which the formula has this truth value for ever."""
+        """Return a run on which the formula has this truth value for ever."""
         shown = body if truth else negation(body)
         steps, loop = entered_early(self.state, *self.model.forever(shown, self.state, self.sigma))
         states = (self.state, *(step.state for step in steps[:-1]))
@@ -235,8 +243,10 @@ class _At:
 
 
 def entered_early(start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[tuple[Step, ...], int]:
-    """The same lasso with as few steps as possible before its loop: while the last of these is also the last
-    of the loop, the loop begins with it."""
+    """Return the same lasso with as few steps as possible before its loop.
+
+    While the last of these steps equals the last step of the loop, the loop is made to begin with it.
+    """
     states = (start, *(step.state for step in steps))
     last = len(steps)
     while loop and steps[loop - 1] == steps[last - 1] and states[loop - 1] == states[last - 1]:
@@ -245,5 +255,5 @@ def entered_early(start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[
 
 
 def _decided_by_one(formula: Formula, truth: bool) -> bool:
-    """Whether one value of its variable gives the formula this truth value: ∃ is true, or ∀ false."""
+    """Return True if one value decides: the formula is an ∃ with truth value true, or a ∀ with false."""
     return isinstance(formula, Exists if truth else Forall)

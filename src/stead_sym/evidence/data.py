@@ -1,7 +1,7 @@
 """Evidence as JSON data, which `reading` reads back.
 
-One decision: the data are complete. Whoever reads them needs the deployment and nothing else: the decisions
-that the wrapped agents took stand beside the runs.
+One decision: the data are complete. A reader needs the deployment and nothing else. The decisions of the
+wrapped agents are stored with the runs.
 """
 
 from __future__ import annotations
@@ -40,19 +40,23 @@ from stead_sym.relational.instance import Instance
 
 
 def text_digest(deployment: Deployment) -> str:
-    """The digest of the deployment as text, without its specifications: they do not change what can
-    happen."""
+    """Return the digest of the deployment's text without its specifications.
+
+    Specifications are left out since they do not change the behaviour.
+    """
     return digest(print_deployment(replace(deployment, written=replace(deployment.written, specs=()))))
 
 
 def evidence_document(spec: str, formula: str, evidence: Evidence, moves: Moves) -> EvidenceData:
-    """Evidence with all that its replay needs besides the deployment. ``formula`` is the sentence as it was
-    written."""
+    """Return evidence with everything that its replay needs besides the deployment.
+
+    ``formula`` is the sentence as it was written.
+    """
     return _Writer(evidence, moves).document(spec, formula)
 
 
 def evidence_data(spec: str, formula: str, evidence: Evidence, moves: Moves) -> dict[str, Json]:
-    """The same as JSON data."""
+    """Return the same as JSON data."""
     return evidence_document(spec, formula, evidence, moves).data()
 
 
@@ -145,8 +149,11 @@ class _Writer:
         )
 
     def _note_loop(self, run: Run) -> None:
-        """Under fairness of actions: what each agent decides in each state of the loop, also where it is not
-        its turn, since what it might have done says whether the loop is fair."""
+        """Record what each agent decides in each state of the loop, if actions have fairness constraints.
+
+        This includes states in which another agent takes the step: the loop's fairness depends on the calls
+        that the agent might have made.
+        """
         if run.loop is None or not self._moves.deployment.fair_actions:
             return
         for step in run.steps[run.loop :]:
@@ -155,7 +162,7 @@ class _Writer:
                     self._decided(role.name, *decided)
 
     def _decided(self, agent: str, decision: Decision, answer: Answer | None) -> int:
-        """The number of a decision among the recorded ones of the agent; a new one is recorded."""
+        """Return the number of a decision among the recorded ones of the agent, and record a new one."""
         context = decision.canonical
         own = self._decisions.setdefault(agent, {})
         if context not in own:
@@ -170,7 +177,7 @@ class _Writer:
 
 
 def weighed(answer: Answer | None) -> dict[str, Any]:
-    """What `Weighed` says of an answer; nothing of none."""
+    """Return the fields of `Weighed` for an answer; none if there is no answer."""
     if answer is None:
         return {}
     messages = [Message(role=message.role, content=message.content) for message in answer.prompt]
@@ -178,7 +185,7 @@ def weighed(answer: Answer | None) -> dict[str, Any]:
 
 
 def _parents_first(root: Node) -> tuple[Node, ...]:
-    """All nodes, each once and after every node that rests on it, the root first."""
+    """Return all nodes, the root first, each once and after every node that rests on it."""
     done: dict[int, Node] = {}
     todo = [(root, False)]
     while todo:

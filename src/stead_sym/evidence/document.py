@@ -1,8 +1,7 @@
-"""The types of evidence as JSON: `data` writes them, `reading` reads them, and the schema of the reports has
-them.
+"""The types of evidence as JSON.
 
-One decision: a fact or a call is the name and the list of the values, never a text that would have to be
-taken apart.
+`data` writes them, `reading` reads them, and the schema of the reports includes them. One decision: a fact or
+a call is its name and the list of its values, never a text that would have to be parsed.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ FORMAT: Literal["stead-sym evidence 2"] = "stead-sym evidence 2"
 
 
 class Document(Struct, forbid_unknown_fields=True):
-    """What is written as JSON. A part of it that is `UNSET` is left out."""
+    """A JSON document. A field that is `UNSET` is left out."""
 
     def data(self) -> dict[str, Json]:
-        """The document as `json` reads it."""
+        """Return the document as data that `json` reads."""
         read: dict[str, Json] = json.loads(json.dumps(to_builtins(self)))
         return read
 
@@ -38,8 +37,11 @@ class Message(Document):
 
 
 class UnforcedData(Document):
-    """How many tokens of a call greedy decoding writes without the constraint, and what instead of the next;
-    `logprob` is that of the whole call, null where it was not told."""
+    """A comparison of a call with greedy decoding without the constraint.
+
+    `agreed` of the `length` tokens of the call are the same. `token` and `text` are what is written instead
+    of the next one. `logprob` is the log-probability of the whole call, null if it was not reported.
+    """
 
     same: bool
     agreed: Count
@@ -50,15 +52,17 @@ class UnforcedData(Document):
 
 
 class Weighed(Document):
-    """What is known of a decision that a language model took.
+    """The recorded properties of a decision by a language model.
 
-    `key` is its key in the store; `rule` says which of the model's choices count as possible. `margin` is the
-    least lead in log-probability of the token taken, `mass` the least probability of the offered calls at a
-    branching node, `whole` that on the offered calls over the whole selected call, forced tokens too; each is
-    null where all tokens were forced. `entropy` is that over the offered calls, in bits; where not every node
-    was visited, at least so much. `covered` is the probability that sampling picks a selected call, null for
-    greedy decoding. Of an agent without log-probabilities, which was `asked` so often, `answers` says how
-    often each call was in an answer.
+    `key` is its key in the store, and `rule` the rule by which choices of the model count as possible.
+    `margin` is the least lead in log-probability of the token taken. `mass` is the least probability of the
+    offered calls at a branching node; `whole` is that of the offered calls over the whole selected call,
+    forced tokens included. Each is null if all tokens were forced.
+
+    `entropy` is the entropy over the offered calls, in bits; if some node was not visited, a lower bound.
+    `covered` is the probability that sampling picks a selected call, null for greedy decoding. For an agent
+    without log-probabilities, `asked` is the number of its queries, and `answers` the number of answers with
+    each call.
     """
 
     key: str | UnsetType = UNSET
@@ -75,7 +79,7 @@ class Weighed(Document):
 
 
 class DecisionData(Weighed, kw_only=True):
-    """What an agent selects in a canonical context: the shown facts and the offered calls."""
+    """The calls that an agent selects in a canonical context: the shown facts and the offered calls."""
 
     facts: list[Fact]
     offered: list[Call]
@@ -83,8 +87,10 @@ class DecisionData(Weighed, kw_only=True):
 
 
 class AgentData(Document):
-    """An agent with what it decided on the runs; `known` are the constants that it knows by name, with their
-    sorts."""
+    """An agent with its decisions on the runs.
+
+    `known` are the constants that it knows by name, with their sorts.
+    """
 
     agent: str
     known: dict[str, str]
@@ -92,12 +98,12 @@ class AgentData(Document):
 
 
 class StepData(Document):
-    """A step of a run: the call, who makes it (null: an event) and the number of the state that it leads to.
+    """A step of a run: the call, the agent (null for an event), and the number of the state after it.
 
-    Its agent was `offered` so many calls, 0 for an event, and may make the `selected` ones. The call may lead
-    to so many `outcomes`, up to the names of fresh values, 100 meaning 100 or more. `decision` is the number
-    of the decision of the agent, and `names` go from the canonical names of the decision to those of the
-    state.
+    `offered` is the number of calls that the agent was offered, 0 for an event; it may make `selected` of
+    them. `outcomes` is the number of states to which the call may lead, up to the names of fresh values; 100
+    means 100 or more. `decision` is the number of the agent's decision. `names` maps the canonical names of
+    the decision to those of the state.
     """
 
     call: Call
@@ -111,8 +117,11 @@ class StepData(Document):
 
 
 class RunData(Document):
-    """A run, and the numbers of the claims about each of its states. What is waited for comes after `ends`
-    steps, null: never. After the last step the run is where it was after `loop` steps, null: no loop."""
+    """A run, and the numbers of the claims about each of its states.
+
+    The state that the operator requires is reached after `ends` steps, null: never. After the last step the
+    run is in the state after `loop` steps, null: no loop.
+    """
 
     steps: list[StepData]
     along: list[list[Count]]
@@ -121,7 +130,7 @@ class RunData(Document):
 
 
 class NodeData(Document, tag_field="because"):
-    """A claim: that the formula holds, or does not, in the state, with these values of its free variables."""
+    """A claim: the formula holds, or fails, in the state, with these values of its free variables."""
 
     formula: str
     holds: bool
@@ -130,28 +139,28 @@ class NodeData(Document, tag_field="because"):
 
 
 class EvaluatedData(NodeData, tag="evaluation"):
-    """By evaluation in the state."""
+    """A claim shown by evaluation in the state."""
 
 
 class UnshownData(NodeData, tag="all runs"):
-    """By all runs, which no evidence of finite size shows."""
+    """A claim about all runs, which no finite evidence shows."""
 
 
 class PartsData(NodeData, tag="parts"):
-    """Of a connective: pairs of the number of a part, from 0, and of its claim."""
+    """A claim about a connective: pairs of the number of a part, from 0, and of its claim."""
 
     parts: list[tuple[Count, Count]]
 
 
 class ValuesData(NodeData, tag="values"):
-    """Of a quantifier: its variable, and pairs of a value and its claim."""
+    """A claim about a quantifier: its variable, and pairs of a value and its claim."""
 
     of: str
     nodes: list[tuple[str, Count]]
 
 
 class PathData(NodeData, tag="run"):
-    """Of a path quantifier: the run that shows it."""
+    """A claim about a path quantifier, with the run that shows it."""
 
     run: RunData
 
@@ -160,15 +169,16 @@ AnyNode: TypeAlias = EvaluatedData | UnshownData | PartsData | ValuesData | Path
 
 
 class EvidenceData(Document, kw_only=True):
-    """The evidence for a verdict, a tree of claims, the root first; each rests on later ones.
+    """The evidence for a verdict: a tree of claims, the root first; each rests on later ones.
 
-    `digest` is that of the text of the deployment without its specifications. `of_many`: there are other
-    initial states. `completed`: the claims are about the fair runs and those that enter a state from which no
-    fair run starts, so that a finite run shows what it shows, whatever follows. `bounds` are what its runs
-    keep, where bounds were raised (`--deepen`). An agent that may select anything offered is null.
-    `gates` are those that the agents were behind, and `digest` is that of the deployment behind them.
-    Where states keep the last step and the past, `asked` are the sentences about these that were asked, and
-    states have facts such as `once Paid(‹1›)` for the values ‹1› of which that is true.
+    `digest` is the digest of the deployment's text, behind its gates and without its specifications.
+    `of_many`: there are other initial states. `completed`: the claims also count runs that enter a state from
+    which no fair run starts, so that a finite run needs no fair continuation.
+
+    `bounds` are those that its runs keep, if bounds were raised (`--deepen`). An agent that may select
+    anything offered is null. `gates` are the gates that were in force. If states keep the last step and the
+    past, `asked` are the sentences about these. States then have facts such as `once Paid(‹1›)` for the
+    values ‹1› that satisfy it.
     """
 
     format: Literal["stead-sym evidence 2"] = FORMAT

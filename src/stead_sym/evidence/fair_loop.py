@@ -1,7 +1,7 @@
-"""Whether a loop of states is fair as lines about actions ask, by the concrete semantics alone.
+"""Fairness of a loop of states under constraints on actions, by the concrete semantics alone.
 
-One decision: a loop is a loop of states. A step of it may have been made by every call that leads from the
-one state to the other, whichever it is said to be by, and each time round by another.
+One decision: a loop is a loop of states. A step of it may be made by every call that leads from its first
+state to its second. The call may differ from the recorded one, and from round to round.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from stead_sym.relational.instance import Instance
 
 
 class FairLoop:
-    """A loop through ``states``, the first of which is the last, under constraints on actions. ``possible``
-    are the calls that an agent may make in a state, or for None the events that are enabled."""
+    """A loop through ``states``, the first of which is also the last, under constraints on actions.
+
+    ``possible`` returns the calls that an agent may make in a state, or for None the events that are enabled.
+    """
 
     def __init__(
         self,
@@ -39,7 +41,7 @@ class FairLoop:
 
     @property
     def fault(self) -> str:
-        """What the loop does not do as the constraints ask, after "has a loop"; empty if it is fair."""
+        """The way in which the loop violates the constraints, to follow "has a loop"; empty if it is fair."""
         agents = [None, *(agent.name for agent in self._deployment.agents)]
         for number in sorted({number for number, _ in self._kept_back}):
             state = self._states[number]
@@ -57,12 +59,15 @@ class FairLoop:
         return ""
 
     def _missed(self, action: FairAction) -> str:
-        """What the loop does not do as the constraint asks; empty where it is fair. Per call, or per agent:
-        it is possible in each of the states (strong: in some, and all its values live in each), and no step
-        of the loop is one by it."""
+        """Return how the loop violates a constraint; empty if it does not.
+
+        A constraint on a call, or on an agent, is violated under two conditions. It is possible in each state
+        (strong: in some state, and each of its values is active in every state), and no step of the loop is
+        one by it.
+        """
         deployment, loop = self._deployment, self._states
         if action.kind == "outcome":
-            return ""  # no call is made that breaks it: `_kept_back`
+            return ""  # `_kept_back` removes the calls that violate it
         if action.kind == "agent":
             for role in deployment.agents:
                 if action.name in (None, role.name):
@@ -83,8 +88,11 @@ class FairLoop:
 
     @cached_property
     def _kept_back(self) -> frozenset[tuple[int, Call]]:
-        """The steps by number, each with a call of a line about outcomes that it cannot be by: some
-        alternative is possible then, and nowhere in the loop it comes. What is left meets these lines."""
+        """The steps by number, each with a call of a line about outcomes that cannot have made it.
+
+        An alternative of the call is possible there and never occurs in the loop. The remaining calls meet
+        these lines.
+        """
         lines = {str(action.name) for action in self._actions if action.kind == "outcome"}
         tools = [self._deployment.tool(name) for name in sorted(lines)]
         made = {
@@ -100,8 +108,7 @@ class FairLoop:
         return every - made
 
     def _broken(self, made: set[tuple[int, Call]]) -> Iterator[tuple[int, Call]]:
-        """Those of the calls, by the number of their step, with an alternative that is possible and never
-        taken by these."""
+        """Yield the calls that have a possible alternative which never occurs, with their step."""
         for call in {call for _, call in made}:
             tool = self._deployment.tool(call.tool)
             by = [number for number, other in made if other == call]
@@ -111,7 +118,7 @@ class FairLoop:
                         yield from ((number, call) for number in by if self._may(number, call, k))
 
     def _takes(self, calls: Sequence[frozenset[Call]]) -> bool:
-        """Whether some step of the loop is one by a call that is possible in the state before it."""
+        """Return True if some step of the loop is one by a call that is possible in the state before it."""
         return any(
             self._makes(number, call)
             for number, here in enumerate(calls[: len(self._steps)])
@@ -122,25 +129,25 @@ class FairLoop:
         return (number, call) not in self._kept_back and self._leads(number, call)
 
     def _leads(self, number: int, call: Call, by: int | None = None) -> bool:
-        """Whether the call leads along a step, ``by`` an alternative if one is given."""
+        """Return True if the call leads along a step, by the alternative ``by`` if one is given."""
         state, after = self._steps[number]
         near = around(self._deployment, self._restriction, state, after)
         return leads_to(self._deployment, call, state, after, near, by=by)
 
     def _may(self, number: int, call: Call, by: int) -> bool:
-        """Whether an alternative of the call is possible where a step begins."""
+        """Return True if an alternative of the call is possible in the state before a step."""
         state, _ = self._steps[number]
         near = around(self._deployment, self._restriction, state)
         return next(outcomes(self._deployment, call, state, near, by=by), None) is not None
 
     def _calls(self, tool: Tool, state: Instance) -> frozenset[Call]:
-        """The calls of a tool, or the events, that may happen in a state."""
+        """Return the calls of a tool, or the events, that may happen in a state."""
         agents = [None] if tool.event else [a.name for a in self._deployment.agents if tool.name in a.tools]
         possible = frozenset[Call]().union(*(self._possible(state, agent) for agent in agents))
         return frozenset(call for call in possible if call.tool == tool.name)
 
     def _lives(self, tool: Tool, call: Call) -> bool:
-        """Whether each argument of an unbounded sort is active all along."""
+        """Return True if each argument of an unbounded sort is active in every state of the loop."""
         return all(
             self._deployment.schema.sort(param.sort).values is not None
             or value in state.active_domain[param.sort]

@@ -1,7 +1,6 @@
-"""Who could have done otherwise at a step: the agent among the calls that it was offered, or the environment
-among the outcomes of the call.
+"""Branching at each step: the agent's offered calls, and the outcomes of the call.
 
-One decision: outcomes are counted up to the names of fresh values, which nobody chooses.
+One decision: outcomes are counted up to the names of fresh values, since these names are arbitrary.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from stead_sym.deployment.trace import Step
 from stead_sym.relational.instance import Instance
 
 MOST_OUTCOMES = 100
-"""Outcomes are counted up to this number."""
+"""The number up to which outcomes are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step from ``state``, with the number of other steps that were possible there.
+    """A step from ``state``, with the number of alternatives to it.
 
-    ``offered`` are the calls that its agent was offered and ``selected`` those that it may make; both 0 for
-    an event. ``outcomes`` is the number of states that the same call, or event, may lead to. ``decision`` is
-    what the wrapper of the agent decided, None for an event and for the agent that selects everything
-    offered; ``answer`` is its record where a language model took it.
+    ``offered`` is the number of calls that its agent was offered, and ``selected`` the number of those that
+    it may make; both are 0 for an event. ``outcomes`` is the number of states to which the same call, or
+    event, may lead. ``decision`` is the decision of the agent's wrapper, None for an event and for the agent
+    that selects everything offered. ``answer`` is its record if a language model took it.
     """
 
     state: Instance
@@ -47,8 +46,10 @@ class Move:
 
     @property
     def branching(self) -> str:
-        """Who branched, in a few words: "agent 1 of 3", "environment 1 of 2"; empty where nothing else could
-        have happened."""
+        """The branching in a few words; empty if there was no alternative.
+
+        For example "agent 1 of 3", or "environment 1 of 2".
+        """
         words = []
         if self.offered > 1:
             some = "any" if self.selected == self.offered else str(self.selected)
@@ -60,8 +61,9 @@ class Move:
 
 
 class Moves:
-    """The moves of a deployment under wrapped agents, each found once. ``raised`` are the bounds that its
-    runs keep, where these are others than the deployment has.
+    """The moves of a deployment under wrapped agents, each computed once.
+
+    ``raised`` are the bounds that its runs keep, if they differ from the deployment's.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class Moves:
         self._found: dict[tuple[Instance, Step], Move] = {}
 
     def __call__(self, state: Instance, step: Step) -> Move:
-        """The move that a step from a state is."""
+        """Return the move of a step from a state."""
         key = state, step
         if key not in self._found:
             self._found[key] = self._move(state, step)
@@ -97,7 +99,7 @@ class Moves:
         return Move(state, step, offered, len(decision.calls), after, decision, answer)
 
     def after(self, state: Instance, call: Call) -> tuple[Instance, ...]:
-        """The states that a call may lead to, up to the names of fresh values, `MOST_OUTCOMES` at most."""
+        """Return at most `MOST_OUTCOMES` states to which a call may lead, up to the names of fresh values."""
         near = around(self.deployment, self._restriction, state)
         distinct: dict[Instance, None] = {}
         for after in islice(outcomes(self.deployment, call, state, near), MOST_OUTCOMES * 10):
@@ -107,8 +109,10 @@ class Moves:
         return tuple(distinct)
 
     def decided(self, state: Instance, role: AgentRole) -> tuple[Decision, Answer | None] | None:
-        """What the wrapper of an agent decides in a state, with the record of it; None where the agent is
-        offered nothing, and for the agent that selects everything offered."""
+        """Return the decision of an agent's wrapper in a state, with its record.
+
+        Return None if the agent is offered nothing, and for the agent that selects everything offered.
+        """
         offered = offer(self.deployment, state, role)
         wrapper = self.wrappers[role.name]
         if wrapper is None or not offered:

@@ -1,8 +1,8 @@
-"""Evidence as numbered runs, with the claims about each of their states, for a reader to follow.
+"""Evidence as numbered runs, with the claims about each of their states.
 
-One decision: a run goes on where the claim about its last state is shown by another run, so that the first of
-them begins with the steps of `Evidence.trace`. Terminal, text, page and replay then mean the same step
-by the same number.
+One decision: a run continues if another run shows the claim about its last state, so that the first run
+begins with the steps of `Evidence.trace`. Terminal, text, page and replay then use the same numbers for the
+same steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Leg:
     """A step of a numbered run: number ``index``, from 0, of the run that is the reason of ``node``.
-    ``fairly``: it only shows that the run goes on fairly."""
+
+    ``fairly``: it only shows that the run continues fairly.
+    """
 
     step: Step
     node: Node
@@ -35,8 +37,10 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A claim about a state with its reason, in words. It is part of the reason of the last remark before it
-    that has a smaller ``depth``."""
+    """A claim about a state with its reason, in words.
+
+    It is part of the reason of the last preceding remark with a smaller ``depth``.
+    """
 
     depth: int
     text: str
@@ -45,9 +49,11 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A run with a number. It begins in the state at ``begins``, which is None for the initial state, and in
-    the order of the steps there is one tuple of remarks for every state, the one where it begins included.
-    ``loop`` is as in `Trace`."""
+    """A run with a number.
+
+    It begins in the state at ``begins``, which is None for the initial state. ``remarks`` has one tuple for
+    every state, in the order of the steps, the first state included. ``loop`` is as in `Trace`.
+    """
 
     number: int
     begins: Place | None
@@ -62,13 +68,13 @@ class Numbered:
         return (self.start, *(leg.step.state for leg in self.legs))
 
     def changes(self, index: int) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-        """The facts that step ``index`` added and removed, each sorted."""
+        """Return the facts that step ``index`` added and removed, each sorted."""
         before, after = self.states[index].evident, self.states[index + 1].evident
         return tuple(sorted(after - before)), tuple(sorted(before - after))
 
     @property
     def repeats(self) -> str:
-        """Which steps repeat for ever, counted from 1; empty without a loop."""
+        """The steps that repeat for ever, in words and counted from 1; empty without a loop."""
         if self.loop is None:
             return ""
         one = self.loop + 1 == len(self.legs)
@@ -76,12 +82,12 @@ class Numbered:
 
     @property
     def is_only_fair(self) -> bool:
-        """Whether the run is there only to show that another goes on fairly."""
+        """True if the run only shows that another continues fairly."""
         return bool(self.legs) and all(leg.fairly for leg in self.legs)
 
     @property
     def fair_part(self) -> str:
-        """Which steps only show that the run goes on fairly, counted from 1; empty where none do."""
+        """The steps that only show that the run continues fairly, counted from 1; empty if there are none."""
         fair = [index for index, leg in enumerate(self.legs) if leg.fairly]
         return steps_in_words(fair[0], fair[-1] + 1) if fair else ""
 
@@ -94,15 +100,17 @@ class Outline:
     runs: tuple[Numbered, ...]
 
     def words(self, place: Place) -> str:
-        """A place in words: "at the start", "after step 3", where there are several runs "after step 3 of
-        run 2"."""
+        """Return a place in words, "at the start" or "after step 3".
+
+        If there are several runs, "after step 3 of run 2".
+        """
         run = self.runs[place.run - 1]
         if place.steps == 0:
             return "at the start" if run.begins is None else self.words(run.begins)
         return f"after {self._of_run(f'step {place.steps}', place.run)}"
 
     def step(self, node: Node, index: int) -> str:
-        """Step ``index``, from 0, of the run that is the reason of a node, in words."""
+        """Return step ``index``, from 0, of the run that is the reason of a node, in words."""
         for run in self.runs:
             for number, leg in enumerate(run.legs, 1):
                 if leg.node is node and leg.index == index:
@@ -114,5 +122,5 @@ class Outline:
 
 
 def steps_in_words(first: int, last: int) -> str:
-    """The steps after the first so many up to the last, counted from 1."""
+    """Return the steps from number ``first`` + 1 to number ``last`` in words, counted from 1."""
     return f"step {last}" if first + 1 >= last else f"steps {first + 1}-{last}"

@@ -1,4 +1,4 @@
-"""How the runs of a tree of evidence are numbered, and what is said of each state on them."""
+"""Numbering of the runs of a tree of evidence, and the remarks about each of their states."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ from stead_sym.relational.instance import Instance
 
 
 def outline(evidence: Evidence) -> Outline:
-    """The runs of the tree, in the order in which claims lead to them.
+    """Return the runs of the tree, in the order in which claims lead to them.
 
-    It is defined for any tree of the right types: one that was read from a file and never checked, too.
+    It is defined for any tree of the right types, including one that was read from a file and never checked.
     """
     drafts = _Walk(evidence).drafts
     return Outline(evidence, tuple(draft.numbered(k) for k, draft in enumerate(drafts, 1)))
 
 
 class _Draft:
-    """A numbered run as far as it is known. ``segments`` are the runs of the tree that it consists of, each
-    with the number of steps before it; ``remarks`` are by state."""
+    """A numbered run under construction.
+
+    ``segments`` are the runs of the tree that it consists of, each with the number of steps before it.
+    ``remarks`` are by state.
+    """
 
     def __init__(self, begins: Place | None, start: Instance) -> None:
         self.begins = begins
@@ -48,9 +51,11 @@ class _Draft:
 
 
 class _Walk:
-    """The runs so far, by their numbers less 1. ``_said`` are the nodes that were said, each with its place,
-    and ``_steps`` the runs that have their steps: where a run is, or None in place of the steps for one that
-    is all of a numbered run."""
+    """The runs so far, by their numbers less 1.
+
+    ``_said`` has the nodes with a remark, each with its place. ``_steps`` has the runs whose steps are
+    placed, each with the number of its draft and its steps in words.
+    """
 
     def __init__(self, evidence: Evidence) -> None:
         self.drafts = [_Draft(None, evidence.root.state)]
@@ -70,8 +75,11 @@ class _Walk:
         return len(self.drafts) - 1
 
     def _extend(self, number: int, node: Node, run: Run) -> None:
-        """Go on with a run from the last state of a draft, and then with the run that shows the claim about
-        its end. Where that follows, what only shows that the first goes on fairly is a run of its own."""
+        """Append a run to a draft, and then the run that shows the claim about its end.
+
+        If such a run follows, the steps that only show that the first run continues fairly become a run of
+        their own.
+        """
         draft = self.drafts[number]
         first = len(draft.legs)
         end = len(run.steps) if run.ends is None else min(run.ends, len(run.steps))
@@ -106,7 +114,10 @@ class _Walk:
     # claims
 
     def _say(self, number: int, state: int, depth: int, node: Node, words: str) -> None:
-        """Say a claim about a state of a draft, with all that it rests on where it has not been said."""
+        """Add a remark about a state of a draft, with the claims it rests on.
+
+        A claim that was noted before is only referred to.
+        """
         remarks = self.drafts[number].remarks.setdefault(state, [])
         place = Place(number + 1, state)
         seen = self._said.setdefault(id(node), place)
@@ -146,8 +157,10 @@ class _Walk:
                 assert_never(node.reason)
 
     def _where(self, number: int, state: int, node: Node, run: Run) -> str:
-        """Which steps a run has. One that no other leads to gets its steps here: run 1 those of the first,
-        and any other a number of its own."""
+        """Return the steps of a run in words, and place them if no other run leads to it.
+
+        Run 1 takes those of the first run. Any other run gets a number of its own.
+        """
         if id(node) not in self._steps:
             if self.drafts[0].segments or self._first not in (None, node) or number or state:
                 number_of_own = self._begin(Place(number + 1, state), node.state)
@@ -159,7 +172,7 @@ class _Walk:
 
 
 def _next_run(nodes: Sequence[Node]) -> Node | None:
-    """The claim with a run that the first of some claims about a state leads to, if there is one."""
+    """Return the claim with a run to which the first of some claims about a state leads, or None."""
     for node in nodes[:1]:
         for one in followed(node):
             if isinstance(one.reason, Run) and one.reason.steps and one.state == node.state:
@@ -168,16 +181,20 @@ def _next_run(nodes: Sequence[Node]) -> Node | None:
 
 
 def _throughout(run: Run) -> tuple[Node, ...]:
-    """The claims that are the same in every state before the end of a run, or in all of one without end, and
-    are seen in each; those about its first state stand for them all."""
+    """Return the evaluated claims that are the same in every state before the end of a run.
+
+    If the run has no end, in all of its states. Those about its first state represent all of them.
+    """
     before = run.along if run.ends is None else run.along[: run.ends]
     seen = [{(c.formula, c.holds) for c in claims if isinstance(c.reason, Evaluated)} for claims in before]
     return tuple(c for c in before[0] if all((c.formula, c.holds) in s for s in seen)) if before else ()
 
 
 def _valued(node: Node) -> Iterator[tuple[str, Node]]:
-    """The claims that a quantifier rests on, each with the values of the variables: those of several
-    quantifiers together, where one value decides each."""
+    """Yield the claims that a quantifier rests on, each with the values of the variables.
+
+    Nested quantifiers that one value each decides are taken together.
+    """
     assert isinstance(node.reason, Values)
     for value, below in node.reason.nodes:
         values = [f"{_variable(node)} = {value}"]
@@ -197,7 +214,7 @@ def _is(node: Node) -> str:
 
 
 def _again(seen: Place, place: Place, drafts: Sequence[_Draft]) -> str:
-    """Where a claim has been said before, seen from another place."""
+    """Return a reference to the place where a claim was noted before, seen from another place."""
     if seen == place:
         return "as above"
     if seen.steps == 0:

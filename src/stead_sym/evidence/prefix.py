@@ -1,8 +1,8 @@
-"""What the finite prefix of a run shows, whatever comes after it and whatever else may happen.
+"""Evidence from the finite prefix of a run, valid for every continuation and whatever other runs exist.
 
-A run shows that a path quantifier E is true, or an A false, where what its operator waits for comes within
-the prefix. Nothing else about runs is shown: no claim about all runs, and none that is about for ever. So
-what is shown here stays true of every deployment that has the run.
+A run shows that a path quantifier E is true, or an A false, if the state that its operator requires comes
+within the prefix. No other claim about runs is shown: none about all runs, and none about for ever. The
+evidence therefore remains valid for every deployment that has the run.
 """
 
 from __future__ import annotations
@@ -43,14 +43,16 @@ from stead_sym.relational.schema import Value
 
 
 def broken_claim(deployment: Deployment, error: DefinitionError) -> Claim | None:
-    """The claim that the behaviour of a deployment breaks, as the error says. None where no step leads to the
-    state at fault, so that the file is wrong whatever an agent does, and where no sentence says what is
-    broken."""
+    """Return the claim that the behaviour of a deployment violates, as named by the error.
+
+    Return None if no step leads to the state at fault, since the file is then wrong for every agent. Return
+    None also if no sentence expresses the violated claim.
+    """
     return claim_named(deployment, error.claim) if error.trace.steps else None
 
 
 def breach(claim: Claim, run: Trace) -> Evidence:
-    """The run as evidence against a claim that its last state breaks."""
+    """Return the run as evidence against a claim that its last state violates."""
     assert claim.broken(run.last), f"{claim.name} is kept in {run.last}"
     prefix, end = _Prefix(run), len(run.steps)
     last = prefix.shown(claim.invariant, end, {}, False)
@@ -59,13 +61,13 @@ def breach(claim: Claim, run: Trace) -> Evidence:
 
 
 def refutation(sentence: Expanded, run: Trace) -> Evidence | None:
-    """Why the sentence is false at the start of the run; None where the run does not show that."""
+    """Return why the sentence is false at the start of the run, or None if the run does not show it."""
     node = _Prefix(run).shown(sentence, 0, {}, False)
     return None if node is None else Evidence(node, run.of_many)
 
 
 class _Prefix:
-    """Claims about the states of a run, each made once. A state is given by the number of steps before it."""
+    """The claims about the states of a run, each made once; a state is the number of steps before it."""
 
     def __init__(self, run: Trace) -> None:
         self.run = run
@@ -73,8 +75,10 @@ class _Prefix:
         self._made: dict[tuple[Formula, int, tuple[tuple[str, Value], ...], bool], Node | None] = {}
 
     def shown(self, formula: Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> Node | None:
-        """The claim that the formula has this truth value in a state, with its reason; None where the run
-        does not show it."""
+        """Return the claim that the formula has this truth value in a state.
+
+        Return None if the run does not show it.
+        """
         own = {name: sigma[name] for name in sorted(free_variables(formula))}
         key = formula, at, tuple(own.items()), truth
         if key not in self._made:
@@ -83,13 +87,15 @@ class _Prefix:
 
 
 _Aims: TypeAlias = Sequence[tuple[Formula, bool]]
-"""Formulas, each with the truth value that it is to be shown with."""
+"""Formulas, each with the truth value to show for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """A claim that is to be shown: that the formula has this truth value after so many steps, under an
-    assignment to its variables. The methods give its node, or None where the run does not show it."""
+    """A claim to show: the formula has this truth value after ``at`` steps, under an assignment.
+
+    The methods return its node, or None if the run does not show it.
+    """
 
     prefix: _Prefix
     formula: Formula
@@ -98,7 +104,7 @@ class _Claimed:
     truth: bool
 
     def shown(self) -> Node | None:
-        """By the structure of the formula."""
+        """Return the node by the structure of the formula."""
         formula, truth, state = self.formula, self.truth, self.prefix.states[self.at]
         if not is_temporal(formula):
             sigma = self.sigma
@@ -137,12 +143,12 @@ class _Claimed:
                 raise AssertionError(f"{formula} is no claim about runs")
 
     def along(self, end: int, during: _Aims, last: tuple[Node, ...]) -> Node:
-        """By the run to the state after ``end`` steps, of which ``last`` is claimed."""
+        """Return the node by the run to the state after ``end`` steps, about which ``last`` is claimed."""
         before = (tuple(self._all(number, during)) for number in range(self.at, end))
         return self._node(Run(self.prefix.run.steps[self.at : end], (*before, last), end - self.at))
 
     def _parts(self, aims: _Aims, *, every: bool) -> Node | None:
-        """A connective by the parts that have the truth values wanted: all of them, or one."""
+        """Return the node of a connective by the parts with the required truth values, all or one."""
         found = enumerate(self._at(self.at, part, wanted) for part, wanted in aims)
         nodes = tuple((k, node) for k, node in found if node is not None)
         if not nodes or (every and len(nodes) < len(aims)):
@@ -150,7 +156,7 @@ class _Claimed:
         return self._node(Parts(nodes if every else nodes[:1]))
 
     def _values(self, binder: Binder, body: Formula, *, some: bool) -> Node | None:
-        """A quantifier by one value that decides (``some``), or else by all that its variable ranges over."""
+        """Return the node of a quantifier by one value (``some``), or by all values of its range."""
         state, count = self.prefix.states[self.at], isinstance(self.formula, Count)
         among = (
             declared(state.schema, binder) if binder.declared else sorted(state.active_domain[binder.sort])
@@ -172,7 +178,10 @@ class _Claimed:
         return self._node(Values(tuple(nodes)))
 
     def _first(self, during: _Aims, last: _Aims) -> Node | None:
-        """A run to the first state in which all of ``last`` is shown, ``during`` in all states before it."""
+        """Return the node by a run to the first state that shows all of ``last``.
+
+        All states before it show all of ``during``.
+        """
         for end in range(self.at, len(self.prefix.states)):
             nodes = tuple(self._all(end, last))
             if len(nodes) == len(last):
@@ -192,7 +201,7 @@ class _Claimed:
 
 
 def _counts(formula: Count, nodes: Sequence[tuple[Value, Node]]) -> bool:
-    """The truth value of a count from that of its body for each value."""
+    """Return the truth value of a count from that of its body for each value."""
     number = sum(node.holds for _, node in nodes)
     match formula.comparison:
         case "atleast":

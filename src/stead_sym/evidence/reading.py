@@ -1,8 +1,8 @@
-"""Evidence from JSON data, which may be anyone's.
+"""Reading of evidence from JSON data of any origin.
 
-One decision: nothing in them is believed. Reading only makes sure that they are a tree over the schema of the
-deployment, and `replay` decides whether it shows anything. That each part is of the right kind is checked by
-`msgspec`, with the types of `document`.
+One decision: the data are not trusted. Reading only ensures that they are a tree over the schema of the
+deployment, and `replay` decides if the tree shows anything. `msgspec` checks the type of each part against
+the types of `document`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,12 @@ from stead_sym.relational.instance import Fact, Instance
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Evidence as it was written down: for which specification of which deployment (``digest`` is that of its
-    text), and with which agents. ``agents`` has None for one that selects everything offered. ``bounds`` are
-    those that its runs keep, None for those of the deployment. ``gates`` are those that it records."""
+    """Evidence as it was written: the specification, the deployment and the agents it is for.
+
+    ``digest`` is the digest of the deployment's text. ``agents`` has None for one that selects everything
+    offered. ``bounds`` are those that its runs keep, None for those of the deployment. ``gates`` are the
+    recorded gates.
+    """
 
     deployment: str
     digest: str
@@ -73,18 +76,17 @@ def _followed(
 
 
 def read_evidence(deployment: Deployment, data: object, source: str) -> Written:
-    """What `evidence_data` wrote, over the same deployment or another version of it; ``source`` stands for
-    the data in messages.
+    """Return what `evidence_data` wrote, over the same deployment or another version of it.
 
-    Raises `InputError` for data of another shape, with the place in them, and where they do not fit the
-    deployment: a fact outside its schema, a specification that is no sentence over it, a tree that does not
-    follow the structure of the sentence.
+    ``source`` stands for the data in messages. Raises `InputError` for data of another structure, with the
+    place in them, and if they do not fit the deployment: a fact outside its schema, a specification that is
+    no sentence over it, or a tree that does not follow the structure of the sentence.
     """
     return _Reader(deployment, source).read(data)
 
 
 class _Reader:
-    """Makes a tree of the parts, each with its place in the data."""
+    """Construction of a tree from the data, with the place of each part for messages."""
 
     def __init__(self, deployment: Deployment, source: str) -> None:
         self._deployment = deployment
@@ -96,7 +98,7 @@ class _Reader:
             if convert(data, _Headed).format != FORMAT:
                 raise self._fault("format", f"is not {FORMAT!r}; write the evidence again")
             top = convert(data, EvidenceData)
-        except (ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
+        except (ValidationError, UnicodeEncodeError) as error:  # an unpaired surrogate
             raise InputError(f"{self._source}: {ascii(str(error))[1:-1]}; restore the file") from None
         asked = None if top.asked is UNSET else tuple(top.asked)
         gates = () if top.gates is UNSET else tuple(top.gates)
@@ -164,9 +166,11 @@ class _Reader:
         return sentence
 
     def _place_children(self, k: int, rows: Sequence[AnyNode], formulas: list[Formula | None]) -> None:
-        """Find the formula of each node that node ``k`` rests on: the child of the formula of ``k`` that has
-        its number, or for a run one that is printed like it. Nodes rest on later ones only, so that there is
-        no cycle."""
+        """Find the formula of each node that node ``k`` rests on.
+
+        It is the child of the formula of ``k`` with its number, or for a run one that is printed like it.
+        Nodes rest on later ones only, so that there is no cycle.
+        """
         formula = formulas[k]
         if formula is None:
             raise self._fault(f"nodes[{k}]", "is not part of the tree; leave it out")
@@ -187,10 +191,12 @@ class _Reader:
     def _references(
         self, row: AnyNode, place: str, parts: Sequence[Formula]
     ) -> Iterator[tuple[int, list[Formula]]]:
-        """The numbers of the nodes that a node rests on, each with the parts of the formula that it can be
-        about. Two parts may be printed alike, differing in the variables that stand for `_`, so a connective
-        says which it means. Of the claims about one state on a run, which come in the order that operators
-        ask for, each is about another part, the right side of `U` first."""
+        """Yield the numbers of the nodes that a node rests on, each with the parts it can be about.
+
+        Two parts may be printed alike if they differ in the variables that stand for `_`, so a connective
+        gives the number of the part. The claims about one state on a run come in the order that operators
+        require. Each is about another part, the right side of `U` first.
+        """
         match row:
             case EvaluatedData() | UnshownData():
                 pass

@@ -1,6 +1,6 @@
-"""Agents that answer what evidence has recorded of their decisions.
+"""Agents that answer with the decisions that evidence has recorded.
 
-One decision: what is recorded is compared with what an agent decides wherever the agent is there.
+One decision: if the agent is available, the recorded decisions are compared with its own.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 
 RECORDED = "(recorded)"
-"""How the name of an agent ends that answers what was recorded."""
+"""The suffix in the name of an agent that answers as recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The decisions of one agent as evidence has them: who decided, the constants that it knows by name with
-    their sorts, and what it selects in canonical contexts, given by the shown facts and the offered calls."""
+    """The recorded decisions of one agent.
+
+    ``agent`` is its name, and ``known`` are the constants that it knows by name, with their sorts.
+    ``decisions`` are the calls that it selects in canonical contexts, given by the shown facts and the
+    offered calls.
+    """
 
     agent: str
     known: Mapping[Value, str]
@@ -33,7 +37,7 @@ class Recorded:
 
 
 class NotRecorded(Exception):
-    """A decision is asked for that was not recorded; the text says in which context."""
+    """A required decision was not recorded; the text names its context."""
 
 
 def recorded_wrappers(
@@ -42,7 +46,7 @@ def recorded_wrappers(
     *,
     canonical_timeout: float = CANONICAL_SECONDS,
 ) -> Wrappers:
-    """The agents of a deployment, answering as recorded. `InputError` where one is missing."""
+    """Return the agents of a deployment, answering as recorded; `InputError` if one is missing."""
     if missing := [role.name for role in deployment.agents if role.name not in agents]:
         raise InputError(
             f"the evidence has no agent {missing[0] or 'without a name'}; it is of another deployment"
@@ -64,7 +68,7 @@ def recorded_wrappers(
 def decisions_that_differ(
     deployment: Deployment, wrappers: Wrappers, agents: Mapping[str, Recorded | None]
 ) -> tuple[str, ...]:
-    """What is recorded otherwise than the wrapped agents decide, a line for each."""
+    """Return one line for each recorded decision that differs from the wrapped agent's."""
     lines: list[str] = []
     for role in deployment.agents:
         wrapper, recorded = wrappers[role.name], agents.get(role.name)
@@ -79,7 +83,7 @@ def decisions_that_differ(
         }
         try:
             decisions = wrapper.decide([*contexts])
-        except NotRecorded as missing:  # by an agent that answers what was recorded
+        except NotRecorded as missing:  # raised by an agent that answers as recorded
             lines.append(f"{whose}: {missing}")
             continue
         for (context, selected), decision in zip(contexts.items(), decisions, strict=True):
@@ -97,7 +101,7 @@ def _calls(calls: Collection[Call]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _RecordedAgent:
-    """An agent that answers what was recorded."""
+    """An agent that answers as recorded."""
 
     recorded: Recorded
 

@@ -1,8 +1,8 @@
-"""Evidence with its generated values named from 1, in the order in which a reader meets them
-(`deployment.renaming`): first on the run that is shown, then wherever else the tree has some.
+"""Renaming of the generated values of evidence from 1, in the order in which a reader meets them.
 
-One decision: one permutation for the whole tree, so that a value has the same name wherever it appears, and
-what is claimed of it stays true.
+The order (`deployment.renaming`) begins with the run that is shown, and continues with the rest of the tree.
+One decision: one permutation applies to the whole tree. A value has the same name in every claim, and claims
+about it remain true.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from stead_sym.relational.schema import Value
 
 
 def renamed(evidence: Evidence, deployment: Deployment, wrappers: Wrappers) -> Evidence:
-    """The same evidence about a deployment under wrapped agents, its generated values named from 1.
+    """Return the same evidence about a deployment under wrapped agents, its generated values named from 1.
 
-    Constants keep their names, and so do the values that an agent knows; the result is shown by runs of the
-    infinite-domain deployment, whichever names an engine represents them by.
+    Constants keep their names, and so do the values that an agent knows. The result is shown by runs of the
+    infinite-domain deployment, whichever representatives an engine uses.
     """
     found = naming(deployment, known_values(wrappers), evidence.trace)
     for node in evidence.nodes:
@@ -38,12 +38,12 @@ def renamed(evidence: Evidence, deployment: Deployment, wrappers: Wrappers) -> E
 
 
 def permuted(evidence: Evidence, renaming: Mapping[Value, Value]) -> Evidence:
-    """ι of the evidence, for an injective ι; values that ``renaming`` lacks keep their names."""
+    """Return ι of the evidence, for an injective ι; values that ``renaming`` lacks keep their names."""
     return replace(evidence, root=_Walk(renaming).node(evidence.root))
 
 
 class _Walk:
-    """Nodes and states, each made once."""
+    """The renamed nodes and states, each made once."""
 
     def __init__(self, renaming: Mapping[Value, Value]) -> None:
         self._renaming = renaming
@@ -51,7 +51,7 @@ class _Walk:
         self._states: dict[Instance, Instance] = {}
 
     def node(self, node: Node) -> Node:
-        """ι of a claim and of its reason."""
+        """Return ι of a claim and of its reason."""
         if id(node) not in self._nodes:
             own = {name: self._value(value) for name, value in node.assignment.items()}
             self._nodes[id(node)] = replace(

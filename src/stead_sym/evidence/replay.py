@@ -1,8 +1,8 @@
-"""Evidence checked step by step: the concrete semantics, the wrapped agents, and nothing of an engine.
+"""Check of evidence step by step, by the concrete semantics and the wrapped agents, without an engine.
 
-Each step has to be a call that its agent may make, or an event that is enabled, and has to lead where it
-says. Each claim has to follow from its reason by the definition of its operator. One decision: nothing is
-taken over from the evidence but which runs and values to look at.
+Each step must be a call that its agent may make, or an event that is enabled, and must lead to its recorded
+state. Each claim must follow from its reason by the definition of its operator. One decision: evidence is
+used only to choose the runs and values to check.
 """
 
 from __future__ import annotations
@@ -49,14 +49,15 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay found: the first thing that is not as the evidence says (``fault``, empty where all is),
-    how many steps and claims were checked, and the claims about all runs that no run shows. ``unfair`` are
-    the states of which the evidence, being `completed`, claims that no fair run starts there, which no run
-    shows either: the loops there count though they do not meet the constraints.
+    """The result of a replay: the first ``fault``, if any, and what was checked.
 
-    ``done`` are the steps, each with the state it leads from, that were confirmed. ``at`` is the claim that
-    the fault is about; where it is a step of its run, with the number of the step, from 0. ``only_here``: a
-    sentence that holds has to do so at every initial state, and the evidence is about one of several.
+    ``steps`` and ``claims`` are the numbers of checked steps and claims, ``unshown`` the claims about all
+    runs, which no run shows. ``unfair`` are states from which no fair run starts according to evidence that
+    is `completed`. No run shows this either; loops there count although they do not meet the constraints.
+
+    ``done`` are the confirmed steps, each with the state before it. ``at`` is the claim that the fault is
+    about, with the number of the step of its run, from 0, or None. ``only_here``: a sentence holds only if it
+    does so at every initial state, and the evidence is about one of several.
     """
 
     fault: str
@@ -70,14 +71,18 @@ class Replayed:
 
     @property
     def confirmed(self) -> bool:
-        """Whether the evidence shows what it claims of its initial state, but for the claims that are
-        ``unshown``, and those that states are ``unfair``."""
+        """True if the evidence shows its claim about its initial state.
+
+        Claims that are ``unshown``, and those that states are ``unfair``, are excepted.
+        """
         return not self.fault
 
     @property
     def complete(self) -> bool:
-        """Whether the evidence shows the verdict: nothing is left that no run shows, or is only shown at one
-        of several initial states."""
+        """True if the evidence shows the verdict.
+
+        Nothing remains that no run shows, or that is shown at only one of several initial states.
+        """
         return self.confirmed and not (self.unshown or self.unfair or self.only_here)
 
 
@@ -89,13 +94,14 @@ def replay(
     *,
     claim: bool = False,
 ) -> Replayed:
-    """Run evidence through the semantics of the deployment under wrapped agents. Where it was found with
-    ``raised`` bounds its runs keep these, and begin as the bounds of the deployment allow. With ``claim`` it
-    is about a claim of the deployment (`deployment.claims`), which is about all runs, fair or not.
+    """Run evidence through the semantics of the deployment under wrapped agents.
 
-    A run may end in a state past a bound, or one that breaks a key, and goes on from none.
+    If it was found with ``raised`` bounds, its runs keep these, and begin within the bounds of the
+    deployment. With ``claim`` it is about a claim of the deployment (`deployment.claims`), and all runs
+    count, fair or not.
 
-    Whatever an agent raises passes through, such as an `AgentError`.
+    A run may end in a state that exceeds a bound or violates a key, and continues from none. Exceptions of an
+    agent, such as an `AgentError`, propagate.
     """
     checking = _Replay(deployment, wrappers, evidence, raised, claim)
     fault, at = "", None
@@ -110,7 +116,10 @@ def replay(
 
 
 class _Refuted(Exception):
-    """The evidence does not show what it claims; the text says where and why. ``at`` is as in `Replayed`."""
+    """The evidence does not show its claim; the text gives the place and the reason.
+
+    ``at`` is as in `Replayed`.
+    """
 
     def __init__(self, text: str, at: tuple[Node, int | None] | None = None) -> None:
         super().__init__(text)
@@ -118,8 +127,11 @@ class _Refuted(Exception):
 
 
 class _Replay:
-    """What has been checked so far: ``steps``, each with the state it leads from, and ``claims``, nodes by
-    their identity."""
+    """The progress of a replay.
+
+    ``steps`` are the checked steps, each with the state before it. ``claims`` are the checked nodes by
+    identity.
+    """
 
     def __init__(
         self,
@@ -151,7 +163,7 @@ class _Replay:
     # claims
 
     def _claim(self, node: Node, state: Instance, sigma: Mapping[str, Value]) -> None:
-        """Check a claim that is to be about this state, under this assignment."""
+        """Check a claim, which must be about this state under this assignment."""
         wanted = {name: sigma[name] for name in free_variables(node.formula)}
         if node.state != state:
             raise _refuted(node, f"is about {node.state}, where it is needed of {state}")
@@ -244,7 +256,7 @@ class _Replay:
                 )
 
     def _step(self, node: Node, number: int, state: Instance, step: Step) -> None:
-        """D → D' by a call that may be made."""
+        """Check a transition D → D' by a call that may be made."""
         if (state, step) in self.steps:
             return
         try:
@@ -256,7 +268,7 @@ class _Replay:
         self.steps.add((state, step))
 
     def _step_fault(self, state: Instance, step: Step) -> str:
-        """Why the step cannot be taken from the state; empty where it can."""
+        """Return why the step cannot be taken from the state; empty if it can."""
         deployment = self._deployment
         if step.call not in self._possible(state, step.actor):
             who = "the agent" if step.actor == "" else step.actor
@@ -276,11 +288,11 @@ class _Replay:
         )
 
     def _words(self, node: Node, number: int) -> str:
-        """Step ``number``, from 1, of the run that is the reason of a node, as a reader counts it."""
+        """Return step ``number``, from 1, of the run that shows a node, as the outline numbers it."""
         return outline(self._evidence).step(node, number - 1)
 
     def _possible(self, state: Instance, actor: str | None) -> frozenset[Call]:
-        """The calls that an agent may make in a state, or for None the events that are enabled."""
+        """Return the calls that an agent may make in a state, or for None the events that are enabled."""
         key = state, actor
         if key not in self._calls:
             self._calls[key] = (
@@ -301,9 +313,12 @@ class _Replay:
         )
 
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
-        """The loop closes and meets every fairness constraint; without constraints a run that ends needs
-        none, since every state has a successor. Where the evidence is `completed` it needs none either, and a
-        loop that misses a constraint on states counts if no fair run starts there, which is noted."""
+        """Check that the loop closes and meets every fairness constraint.
+
+        Without constraints a run that ends needs no loop, since every state has a successor. Nor does it if
+        the evidence is `completed`. A loop that misses a constraint on states then counts if no fair run
+        starts there, which is recorded.
+        """
         completed = self._evidence.completed
         if run.loop is None:
             if run.ends is None:
@@ -331,8 +346,10 @@ class _Replay:
             raise _refuted(node, f"has a loop {fault}")
 
     def _wanted(self, node: Node, run: Run) -> tuple[frozenset[_Aim], frozenset[_Aim]]:
-        """What the operator asks of the states before the end of the run, and of the one at the end; of all,
-        where it has no end."""
+        """Return what the operator requires before the end of the run, and at the end.
+
+        If the run has no end, the first applies to all of its states.
+        """
         endless = run.ends is None
         match node.formula, node.holds:
             case (Next("E", body), True) | (Next("A", body), False) if run.ends == 1:
@@ -357,7 +374,10 @@ _Aim = tuple[Formula, bool]
 
 
 def _refuted(node: Node, why: str, step: int | None = None) -> _Refuted:
-    """What is wrong with a claim; ``step`` is the number of the step of its run, from 1, that it is about."""
+    """Return the fault of a claim.
+
+    ``step`` is the number, from 1, of the step of its run that it is about.
+    """
     return _Refuted(f"the claim that {node.claim} {why}", (node, None if step is None else step - 1))
 
 
@@ -366,12 +386,12 @@ def _listed(values: Mapping[str, Value]) -> str:
 
 
 def _is_about_all(formula: Formula, truth: bool) -> bool:
-    """Whether the claim is about all runs: A and true, or E and false."""
+    """Return True if the claim is about all runs: A and true, or E and false."""
     return isinstance(formula, Next | Future | Globally | Until) and (formula.path == "A") == truth
 
 
 def _connected(formula: Formula, parts: Sequence[bool | None]) -> bool | None:
-    """The truth value of a connective from those of its parts, None for what is not known."""
+    """Return the truth value of a connective from those of its parts, with None for unknown values."""
     match formula:
         case Not():
             return None if parts[0] is None else not parts[0]
@@ -388,7 +408,10 @@ def _connected(formula: Formula, parts: Sequence[bool | None]) -> bool | None:
 
 
 def _quantified(formula: Formula, known: Mapping[Value, bool], size: int) -> bool | None:
-    """The truth value of a quantifier over so many values from what is known of some of them."""
+    """Return the truth value of a quantifier over ``size`` values, or None if it is undecided.
+
+    ``known`` are the truth values of its body for some of them.
+    """
     least = sum(known.values())
     most = size - (len(known) - least)
     match formula:

@@ -1,12 +1,12 @@
-"""Evidence as a tree: why a formula has its truth value in a state, under an assignment.
+"""Evidence as a tree: the reasons why a formula has its truth value in a state, under an assignment.
 
-A node is a claim (D, σ) ⊨ f, or (D, σ) ⊭ f, with its reason. An existential path quantifier that holds, or a
-universal one that fails, is shown by a run with a node for what the formula asks of each state on it; a
-connective by its parts, a quantifier by values, a first-order formula by evaluation. What a claim about all
-runs rests on no run can show: there the tree ends, and says so (`Unshown`).
+A node is a claim (D, σ) ⊨ f, or (D, σ) ⊭ f, with its reason. The reason of an existential path quantifier
+that holds, or a universal one that fails, is a run. It has a node for each requirement of the formula on one
+of its states. A connective is shown by its parts, a quantifier by values, a first-order formula by
+evaluation. No run can show a claim about all runs: the tree ends there with `Unshown`.
 
-One decision: nodes are shared. A claim that is needed at several places is one node, so that the size of the
-evidence is bounded by the number of subformulas, states and assignments that occur in it.
+One decision: nodes are shared. A claim that is needed at several places is one node. The size of the evidence
+is thus bounded by the number of subformulas, states and assignments that occur in it.
 """
 
 from __future__ import annotations
@@ -25,41 +25,39 @@ from stead_sym.support.html import Displayed
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """The formula is first-order: its truth is seen in the state."""
+    """The reason of a first-order formula: evaluation in the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unshown:
-    """The claim is about all runs from the state: no single one shows it."""
+    """The reason of a claim about all runs from the state, which no single run shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A connective has its truth value because these of its `children`, given by their numbers, have
-    theirs."""
+    """The reason of a connective: its `children`, given by their numbers, that decide its truth value."""
 
     nodes: tuple[tuple[int, Node], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """A quantifier has its truth value because of these values of its variable: a single one where one
-    decides, and otherwise all that it ranges over."""
+    """The reason of a quantifier: a single value that decides, or otherwise all values of its range."""
 
     nodes: tuple[tuple[Value, Node], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A path quantifier has its truth value because of a run from the state.
+    """The reason of a path quantifier: a run from the state.
 
     ``along[i]`` are the claims about the state after i steps. With ``loop = k`` the state after the last step
     is that after k steps, and the steps from there on repeat for ever (`Trace`).
 
-    ``ends = n``: what the operator waits for comes after n steps; the steps from there on, which are there
-    under fairness constraints only (and not where the evidence is `completed`), show that the run goes on
-    fairly. None: it never comes, and the run has a
-    loop; ``along`` then has the claims of all states but the last, which is one of them.
+    ``ends = n``: the state that the operator requires comes after n steps. The steps after it exist only
+    under fairness constraints, unless the evidence is `completed`, and show that the run continues fairly.
+    None: it never comes, and the run has a loop; ``along`` then has the claims of all states but the last,
+    which is one of them.
     """
 
     steps: tuple[Step, ...]
@@ -73,8 +71,11 @@ Reason: TypeAlias = Evaluated | Unshown | Parts | Values | Run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """(D, σ) ⊨ f, or with ``holds`` False (D, σ) ⊭ f, and the reason. ``assignment`` has the values of the
-    free variables of f and no others. Nodes are told apart by identity."""
+    """The claim (D, σ) ⊨ f, or with ``holds`` False (D, σ) ⊭ f, and its reason.
+
+    ``assignment`` has the values of the free variables of f and no others. Nodes are distinguished by
+    identity.
+    """
 
     formula: Expanded
     holds: bool
@@ -103,12 +104,13 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Displayed):
-    """Why a sentence holds, or fails, at the initial state of the ``root``. ``of_many``: there are other
-    initial states, so that which one it is has to be said.
+    """The reason why a sentence holds, or fails, at the initial state of the ``root``.
 
-    ``completed``: path quantifiers range over the fair runs and those that enter a state from which no fair
-    run starts. Every finite run counts then, whatever follows. That a loop which does not meet the
-    constraints lies where no fair run goes on is a claim about all runs, which no run shows.
+    ``of_many``: there are other initial states, so that a report must give this one.
+
+    ``completed``: path quantifiers also range over the runs that enter a state from which no fair run starts.
+    Every finite run then counts, for every continuation. That no fair run continues from a loop which does
+    not meet the constraints is a claim about all runs, which no run shows.
     """
 
     root: Node
@@ -134,8 +136,11 @@ class Evidence(Displayed):
 
     @property
     def trace(self) -> Trace:
-        """The one run through the tree that shows most: where a claim rests on several, that of the first
-        with a run, and after a run the last claim about its last state."""
+        """The single run through the tree that shows most.
+
+        If a claim rests on several, it follows the first with a run, and after a run the last claim about its
+        last state.
+        """
         steps: tuple[Step, ...] = ()
         bindings: dict[str, Value] = {}
         node = self.root
@@ -156,6 +161,7 @@ class Evidence(Displayed):
         return Trace(self.root.state, steps, None, bindings, node.claim, self.of_many)
 
     def __str__(self) -> str:
+        """Return the run that shows most, as text."""
         return str(self.trace)
 
     def _repr_html_(self) -> str:
@@ -163,8 +169,10 @@ class Evidence(Displayed):
 
 
 def followed(node: Node) -> Iterator[Node]:
-    """The claims that a single run can show, from one on: where a claim rests on several, the first with a
-    run, and after a run the last claim about its end."""
+    """Yield the claims that a single run can show, beginning with ``node``.
+
+    If a claim rests on several, the first with a run follows, and after a run the last claim about its end.
+    """
     while True:
         yield node
         match node.reason:
@@ -179,40 +187,40 @@ def followed(node: Node) -> Iterator[Node]:
 
 
 def runs(evidence: Evidence) -> Iterator[tuple[Node, Run]]:
-    """The runs of the tree, each with the node that it is the reason of."""
+    """Yield the runs of the tree, each with the node that it is the reason of."""
     for node in evidence.nodes:
         if isinstance(node.reason, Run):
             yield node, node.reason
 
 
 def states_along(start: Instance, run: Run) -> tuple[Instance, ...]:
-    """The state in which a run begins, and the state after each step."""
+    """Return the state in which a run begins, and the state after each step."""
     return (start, *(step.state for step in run.steps))
 
 
 def negation(formula: Formula) -> Formula:
-    """¬f, or g where f is ¬g."""
+    """Return ¬f, or g if f is ¬g."""
     return formula.body if isinstance(formula, Not) else Not(formula)
 
 
 def instantiated(formula: Formula, assignment: Mapping[str, Value]) -> str:
-    """The formula with values in place of variables."""
+    """Return the formula with values in place of variables, as text."""
     return str(substitute(formula, {name: Const(value) for name, value in assignment.items()}))
 
 
 def _telling(nodes: Sequence[Node]) -> Node:
-    """Of claims about one state the first with a run, or else the first about runs, or else the first."""
+    """Return the first of the nodes with a run, or else the first about runs, or else the first."""
     with_run = (node for node in nodes if any(isinstance(n.reason, Run) for n in Evidence(node).nodes))
     temporal = (node for node in nodes if is_temporal(node.formula))
     return next(with_run, None) or next(temporal, nodes[0])
 
 
 def is_witness(node: Node) -> bool:
-    """Whether one value decides: it makes an ∃ true, or a ∀ false."""
+    """Return True if one value decides: it makes an ∃ true, or a ∀ false."""
     return isinstance(node.formula, Exists if node.holds else Forall)
 
 
 def variable(formula: Formula) -> str:
-    """The variable of a quantifier."""
+    """Return the variable of a quantifier."""
     assert isinstance(formula, Quantified), f"{formula} has no variable of its own"
     return formula.binder.name

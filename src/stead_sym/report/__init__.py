@@ -1,4 +1,4 @@
-"""Reports: a verification as JSON and on a terminal, and what a long run says of itself meanwhile."""
+"""Reports of a verification, as JSON and on a terminal, and the progress of a long run."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Where the nodes, the edges and the labels of a diagram stand, by the sizes of their text.
+"""Layout of the nodes, edges and labels of a diagram, by the sizes of their text.
 
 One decision: labels of edges are nodes of the layout, so that they never cover a node or one another.
 """
@@ -16,17 +16,20 @@ from stead_sym.report.layered import Placed, placed
 from stead_sym.support.printable import printable
 
 CHAR, LINE = 7.3, 17.0
-"""The width of a character and the height of a line, of text that is 12 pixels high."""
+"""The width of a character and the height of a line, for text that is 12 pixels high."""
 
 PAD = 9.0
-LOOP = 26.0  # the width of an arc from a node to itself
+LOOP = 26.0  # the width of a self-loop
 _MAX_CHARACTERS = 46  # characters of a line; the rest is in the tooltip
 
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """A diagram with its layout: the sizes of its vertices; of each arc, by its number, which edges of the
-    layout it consists of, and which node of it is its label."""
+    """A diagram with its layout, and the sizes of its vertices.
+
+    ``pieces`` has the edges of the layout that an arc consists of, by the number of the arc, and ``labels``
+    the node of the layout that is its label.
+    """
 
     layout: Placed
     sizes: Sequence[tuple[float, float]]
@@ -35,7 +38,7 @@ class Arranged:
 
 
 def arranged(diagram: Diagram) -> Arranged:
-    """The layout of a diagram, in which each label is a node between the ends of its edge."""
+    """Return the layout of a diagram, in which each label is a node between the ends of its edge."""
     sizes = [_size(vertex.lines) for vertex in diagram.vertices]
     labels = {k: len(sizes) + n for n, k in enumerate(_labelled(diagram.arcs))}
     edges: dict[tuple[int, int], int] = {}
@@ -50,7 +53,7 @@ def arranged(diagram: Diagram) -> Arranged:
 
 
 def shown(text: str) -> str:
-    """A line of text, cut where it is too long."""
+    """Return a line of text, cut if it is too long."""
     seen = printable(text)
     return seen if cell_len(seen) <= _MAX_CHARACTERS else f"{seen[: _MAX_CHARACTERS - 2]} …"
 
@@ -61,12 +64,12 @@ def _size(lines: Sequence[Words]) -> tuple[float, float]:
 
 
 def label_size(lines: Sequence[str]) -> tuple[float, float]:
-    """The width and the height of a label."""
+    """Return the width and the height of a label."""
     return CHAR * max(cell_len(shown(line)) for line in lines) + 6, LINE * len(lines) + 2
 
 
 def _beside(arcs: Sequence[Arc]) -> dict[int, float]:
-    """The room at the right of the nodes that have arcs to themselves."""
+    """Return the width required to the right of the nodes that have self-loops."""
     room: dict[int, float] = {}
     for arc in arcs:
         if arc.source == arc.target:
@@ -76,5 +79,5 @@ def _beside(arcs: Sequence[Arc]) -> dict[int, float]:
 
 
 def _labelled(arcs: Sequence[Arc]) -> Iterator[int]:
-    """The arcs whose labels are nodes of the layout."""
+    """Return the arcs whose labels are nodes of the layout."""
     return (k for k, arc in enumerate(arcs) if arc.label and arc.source != arc.target)

@@ -1,6 +1,6 @@
 """The least bounds of a deployment on a terminal and as JSON.
 
-One decision: what can be pasted into the file stands last, as it is to be written.
+One decision: the lines to paste into the file come last, as they are to be written.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from stead_sym.support.wrapping import Text, headed, indented
 
 
 class BoundData(Document):
-    """A bound: as the file has it (null: it has no line, or says `any`), the least one, established (null:
-    not found), and so many as were `seen` in some reachable state. `chosen`: `initially any` admits as many
-    as it allows."""
+    """A bound: as written in the file, the least one, and the number of values in use.
+
+    `written` is null if the file has no line for it, or `any`. `least` is null if none was found; otherwise
+    it is established. `seen` values are in use in some reachable state. `chosen`: `initially any` admits as
+    many as the bound allows.
+    """
 
     written: Count | None
     least: Count | None
@@ -30,7 +33,7 @@ class BoundData(Document):
 
 
 class OutgrownData(Document):
-    """The sort that has more values than the limit, with a run to them and the tools that bring them in."""
+    """The sort with more values than the limit, with a run to them and the tools that introduce them."""
 
     sort: str
     sources: dict[str, Count]
@@ -39,8 +42,11 @@ class OutgrownData(Document):
 
 
 class BoundsReport(Document):
-    """The least bounds of a deployment. `states` counts the reachable states, with representatives; null: not
-    all were reached. `gates` are as in a `Report`."""
+    """The least bounds of a deployment.
+
+    `states` counts the reachable states, with representatives; null if not all were reached. `gates` are as
+    in a `Report`.
+    """
 
     deployment: str
     agent: str
@@ -52,7 +58,7 @@ class BoundsReport(Document):
 
 
 def print_bounds(deployment: Deployment, agent: str, bounds: Bounds, console: Console) -> None:
-    """The bounds of a deployment under an agent, and the run that outgrows the limit if one does."""
+    """Print the bounds of a deployment under an agent, and the run that exceeds the limit if there is one."""
     title = heading(deployment, agent)
     if bounds.states is not None:
         title.append(f", {plural(bounds.states, 'state')} (representatives)")
@@ -86,7 +92,7 @@ def _remark(bound: SortBound, bounds: Bounds) -> str:
 
 
 def bounds_data(deployment: Deployment, agent: str, bounds: Bounds) -> dict[str, Json]:
-    """The same as data: a `BoundsReport`."""
+    """Return the same as data: a `BoundsReport`."""
     return BoundsReport(
         deployment=deployment.name,
         agent=agent,

@@ -1,7 +1,7 @@
-"""Reports as JSON: what `stead-sym verify --json` prints, by the types of `document`.
+"""Reports as JSON: the output of `stead-sym verify --json`, by the types of `document`.
 
-One decision: a report is complete. Whatever the terminal shows is in it, numbers are exact, and a
-trace is the steps in the deployment's own identifiers with the facts that each of them changed.
+One decision: a report is complete. It includes everything that the terminal shows, and its numbers are exact.
+A trace has the steps in the deployment's own identifiers, with the facts that each of them changed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 
 
 def report_data(result: Verification) -> dict[str, Json]:
-    """The report of a verification, as JSON data."""
+    """Return the report of a verification, as JSON data."""
     return Report(
         deployment=result.deployment.name,
         digest=text_digest(result.deployment),
@@ -99,7 +99,7 @@ def _decision(
 
 
 def findings_data(findings: Iterable[Finding]) -> list[FindingData]:
-    """What makes a verdict say less than it seems to."""
+    """Return the findings as data: the ways in which a verdict is weaker than it seems."""
     return [_finding_data(finding) for finding in findings]
 
 
@@ -120,7 +120,7 @@ def gates_data(deployment: Deployment, shares: Iterable[Share] = ()) -> list[Gat
 
 
 def hypotheses_data(hypotheses: Hypotheses) -> HypothesesData:
-    """What verdicts rest on."""
+    """Return the hypotheses of the verdicts as data."""
     return HypothesesData(
         all=convert(hypotheses.all, list[HypothesisData], from_attributes=True),
         activity=convert(hypotheses.activity, dict[str, ActivityData], from_attributes=True),
@@ -140,7 +140,7 @@ def hypotheses_data(hypotheses: Hypotheses) -> HypothesesData:
 
 
 def derivation_data(restriction: Restriction) -> dict[str, DerivationData]:
-    """Where the size of every sort's domain comes from."""
+    """Return the derivation of the size of every sort's domain as data."""
     listed = {one.sort: one for one in restriction.derivation.values()}
     return convert(listed, dict[str, DerivationData], from_attributes=True)
 
@@ -152,11 +152,11 @@ def error_data(
     specs: Mapping[str, Json] | None = None,
     findings: Sequence[Json] = (),
 ) -> dict[str, Json]:
-    """The report of a run that ended in an error: its line, and the run that leads to it if it has one.
+    """Return the report of a run that ended in an error: its line, and the run that leads to it if any.
 
-    Of a run that was ended before it had answered everything, ``phase`` and ``counts`` are how far it had
-    come, ``specs`` the verdicts as `verdict_data` has them, `unknown` where there is none yet,
-    and ``findings`` those that are there before anything is explored.
+    If the run was ended before all verdicts were established, ``phase`` and ``counts`` are its progress.
+    ``specs`` are then the verdicts as in `verdict_data`, `unknown` if there is none yet, and ``findings``
+    those that precede the exploration.
     """
     trace = error.trace if isinstance(error, DefinitionError) else None
     return ErrorReport(
@@ -170,14 +170,14 @@ def error_data(
 
 
 def bug_data(error: Exception) -> dict[str, Json]:
-    """The report of a run that ended in an exception that nothing expected."""
+    """Return the report of a run that ended in an unexpected exception."""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     line = f"a bug in stead-sym: {what}; please report it with the trace on stderr"
     return ErrorReport(error=line, trace=[]).data()
 
 
 def verdict_data(verdict: Verdict, moves: Moves | None) -> VerdictData:
-    """One verdict with its evidence; ``moves`` says of each step of it what else could have happened."""
+    """Return a verdict with its evidence; ``moves`` gives the alternatives to each of its steps."""
     trace = verdict.trace
     return VerdictData(
         verdict=verdict.word,
@@ -198,7 +198,7 @@ def verdict_data(verdict: Verdict, moves: Moves | None) -> VerdictData:
 
 
 def steps(trace: Trace | None) -> list[TraceStepData]:
-    """The steps of a run."""
+    """Return the steps of a run."""
     if trace is None:
         return []
     changes = [trace.changes(index) for index in range(len(trace.steps))]
@@ -211,5 +211,5 @@ def steps(trace: Trace | None) -> list[TraceStepData]:
 
 
 def texts(items: Iterable[Fact] | Iterable[Call]) -> list[str]:
-    """Facts or calls in their order, as text."""
+    """Return facts or calls in their order, as text."""
     return [*map(str, sorted(items))]

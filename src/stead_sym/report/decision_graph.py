@@ -1,10 +1,11 @@
-"""The decision graph: what an agent is shown, what it selects there, and where that leads.
+"""The decision graph: the contexts that an agent is shown, the calls it selects there, and their successors.
 
 Its nodes are the canonical decision contexts that the agent met, each with the number of reachable states
-that show it; an edge says that a step leads from some state of one node to some state of another. One
-decision: where there are more contexts than a reader can take in, those in which the same tools are offered
-and the same are selected are one node, and the graph says so. All numbers are the engine's, on the whole
-state space.
+that show it. An edge means that a step leads from some state of one node to some state of another. All
+numbers are the engine's, on the whole state space.
+
+One decision: if there are too many contexts for a reader, contexts with the same offered tools and the same
+selected tools are one node, and the graph states this.
 """
 
 from __future__ import annotations
@@ -19,27 +20,30 @@ from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
 from stead_sym.verification.result import AgentRun, Verification
 
 MOST_NODES = 40
-"""The most nodes that are drawn."""
+"""The maximum number of nodes that are drawn."""
 
 NOT_COUNTED = "since they are many and a policy needs none; `stead-sym verify --contexts` counts them"
-"""Why there are no contexts of a policy."""
+"""The reason why the contexts of a policy are missing."""
 
 MOST_LOOKED_AT = 250_000
-"""The most bits that are looked at for the contexts of a policy (`Engine.meets_contexts`)."""
+"""The maximum number of bits examined for the contexts of a policy (`Engine.meets_contexts`)."""
 
 MOST_CONTEXTS = 400
-"""The most contexts for which a graph is computed."""
+"""The maximum number of contexts for which a graph is computed."""
 
 _MAX_DIAGRAM_NODES = (
-    200_000  # nodes of the diagram of the reachable states, past which images may take too long
+    200_000  # nodes of the diagram of the reachable states; beyond it images may take too long
 )
 _MAX_CALLS, _MAX_FACTS = 6, 8
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionGraph:
-    """The decision graph of one agent. ``groups`` are the contexts of each node, by their numbers in the
-    agent's decisions, and ``quotient`` has one more group: where the agent is offered nothing."""
+    """The decision graph of one agent.
+
+    ``groups`` are the contexts of each node, by their numbers in the agent's decisions. ``quotient`` has one
+    more group: the states in which the agent is offered nothing.
+    """
 
     agent: str
     run: AgentRun
@@ -48,11 +52,14 @@ class DecisionGraph:
 
     @property
     def is_summary(self) -> bool:
-        """Whether some node stands for several contexts."""
+        """True if some node stands for several contexts."""
         return any(len(group) > 1 for group in self.groups)
 
     def successors(self, group: int) -> Mapping[int, tuple[str, ...]]:
-        """The nodes that some step from a node leads to, each with the tools and events of such steps."""
+        """Return the nodes to which some step from a node leads, each with the tools of such steps.
+
+        Events count as tools.
+        """
         found: dict[int, list[str]] = {}
         for source, tool, target in sorted(self.quotient.moves):
             if source == group:
@@ -61,7 +68,7 @@ class DecisionGraph:
 
 
 def decision_graph(result: Verification, agent: str) -> DecisionGraph | str:
-    """The decision graph of an agent of a verification; or, in words, why there is none."""
+    """Return the decision graph of an agent of a verification, or in words why there is none."""
     run = result.agents[agent]
     if run.is_any:
         return "nobody is asked: whatever is offered may happen"
@@ -86,8 +93,11 @@ def decision_graph(result: Verification, agent: str) -> DecisionGraph | str:
 
 
 def _groups(run: AgentRun, most: int) -> tuple[tuple[int, ...], ...]:
-    """Each context on its own, or by the tools offered and selected, or by those selected: the first of these
-    that makes few enough."""
+    """Return the contexts in at most ``most`` groups, if possible.
+
+    The groups are the first of these that are few enough: each context on its own, by the tools offered and
+    selected, or by those selected.
+    """
     finer: Sequence[Callable[[int, DecisionContext, frozenset[Call]], object]] = (
         lambda number, context, selected: number,
         lambda number, context, selected: (_tools(context.calls), _tools(selected)),
@@ -113,7 +123,7 @@ def _tools(calls: Iterable[Call]) -> tuple[str, ...]:
 def decision_diagram(
     result: Verification, graph: DecisionGraph, link: Callable[[int], str] = lambda number: ""
 ) -> Diagram:
-    """The graph as it is drawn; ``link`` is where the decision of a number leads to."""
+    """Return the graph as a diagram; ``link`` returns the link target of a decision, given its number."""
     always = frozenset[str]()
     if len(graph.groups) > 1 and not graph.is_summary:
         always = frozenset.intersection(
@@ -165,8 +175,10 @@ def _vertex(graph: DecisionGraph, k: int, always: frozenset[str], link: Callable
 
 
 def _arcs(result: Verification, graph: DecisionGraph) -> Iterable[Arc]:
-    """An edge for all steps of one kind between two nodes. Of a node that selects one call the edge that this
-    makes needs no label: the call stands in the node."""
+    """Yield an edge for all steps of one kind between two nodes.
+
+    The edge from a node that selects one call needs no label for it, since the node shows the call.
+    """
     for source in range(len(graph.groups) + 1):
         for target, tools in graph.successors(source).items():
             by: dict[By, list[str]] = {}
@@ -178,7 +190,7 @@ def _arcs(result: Verification, graph: DecisionGraph) -> Iterable[Arc]:
 
 
 def _words(result: Verification, graph: DecisionGraph, source: int, tool: str) -> tuple[By, str]:
-    """Who makes the steps of a tool that lead from a node, and the label of the edge for these steps."""
+    """Return who makes the steps of a tool that lead from a node, and the label of the edge for them."""
     if result.deployment.tool(tool).event:
         return "event", tool
     if source < len(graph.groups):

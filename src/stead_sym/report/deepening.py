@@ -1,7 +1,7 @@
-"""What raising the bounds has found, on a terminal and as JSON.
+"""The results of the iterative bound increase, on a terminal and as JSON.
 
-One decision: first the verdicts, then why the bounds are exceeded, since whoever reads on wants to bound the
-deployment.
+One decision: the verdicts come first, then the reasons why bounds are exceeded, since the next task of the
+reader is to bound the deployment.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ from stead_sym.verification.result import agent_runs
 
 
 class RoundData(Document):
-    """A fragment with its bounds; `unseen` are the sorts of which an `ensure` may bring in more at once than
-    was looked at."""
+    """A fragment with its bounds.
+
+    `unseen` are the sorts of which an `ensure` may introduce more values at once than were examined.
+    """
 
     bounds: dict[str, Count]
     states: Count
@@ -56,10 +58,12 @@ class ShownData(Document):
 
 
 class EveryNumberData(Document):
-    """That a specification holds for every number of values of the `sorts`: by `views` parts on `k` of
-    them. The claims in `left_open` are not shown with it, the `invariants` of the file are. Unless what the
-    agents select is `followed`, it is shown whatever that is. It was shown of a slice for some `relations`,
-    empty: of the whole."""
+    """The proof that a specification holds for every number of values of the `sorts`, by `views` local views.
+
+    Each is a part on `k` values. Claims in `left_open` are not shown with it; the `invariants` of the file
+    are. If `followed` is false, the proof holds for every choice of the agents. It is about a slice of the
+    deployment for some `relations`, or the whole if this is empty.
+    """
 
     k: Count
     views: Count
@@ -71,8 +75,10 @@ class EveryNumberData(Document):
 
 
 class ProposedData(Document):
-    """A `line` for the file with which a specification is shown for every number of records: by `views` parts
-    on `k` values."""
+    """A `line` for the file with which a specification is shown for every number of records.
+
+    The proof uses `views` local views on `k` values.
+    """
 
     line: str
     k: Count
@@ -80,7 +86,7 @@ class ProposedData(Document):
 
 
 class GrowthData(Document):
-    """A run that goes round a loop and gains values each time."""
+    """A run with a pumping loop: it gains values in each round."""
 
     text: str
     loop: list[str]
@@ -102,10 +108,12 @@ class RemedyData(Document):
 
 
 class DeepeningReport(Document):
-    """What raising the bounds step by step has found. No bound was raised past `limit`. `established`: no run
-    exceeds the last bounds. `unbounded` are the sorts for which the file says `any`. `rounds` are the
-    fragments, with growing bounds. `stopped` is what has ended it early, empty: nothing. `digest` and `gates`
-    are as in a `Report`."""
+    """The results of the iterative bound increase.
+
+    No bound was raised beyond `limit`. `established`: no run exceeds the last bounds. `unbounded` are the
+    sorts for which the file says `any`. `rounds` are the fragments, with growing bounds. `stopped` is the
+    reason for an early end, empty if there was none. `digest` and `gates` are as in a `Report`.
+    """
 
     deployment: str
     digest: str
@@ -132,8 +140,11 @@ class DeepeningReport(Document):
 def print_deepening(
     found: Deepening, console: Console, *, quiet: bool = False, hypotheses: bool = False
 ) -> None:
-    """The whole report; with ``quiet`` a line for each specification, with ``hypotheses`` also what the
-    verdicts rest on."""
+    """Print the whole report.
+
+    With ``quiet``, print a line for each specification only; with ``hypotheses``, also the hypotheses of the
+    verdicts.
+    """
     if quiet:
         for one in found.found.values():
             console.print(str(one.verdict), soft_wrap=True)
@@ -178,7 +189,7 @@ def print_deepening(
 
 
 def _proposed(found: Deepening) -> dict[str, list[str]]:
-    """The lines that are proposed for the file, each with the specifications that are shown with it."""
+    """Return the lines proposed for the file, each with the specifications that are shown with it."""
     lines: dict[str, list[str]] = {}
     for name, one in found.found.items():
         if one.proposed is not None:
@@ -187,7 +198,7 @@ def _proposed(found: Deepening) -> dict[str, list[str]]:
 
 
 def _reached(found: Deepening) -> Table:
-    """How far the bounds were raised."""
+    """Return how far the bounds were raised, as a table."""
     grid = labelled()
     if not found.rounds:
         grid.add_row("starts", f"with {len(found.deployment.init):,} facts, too many to explore")
@@ -202,7 +213,7 @@ def _reached(found: Deepening) -> Table:
 
 
 def _kept(found: Deepening) -> str:
-    """What is known of the last bounds."""
+    """Return what is known about the last bounds, in words."""
     last = found.rounds[-1]
     if found.established:
         return "kept by every run"
@@ -217,7 +228,7 @@ def _kept(found: Deepening) -> str:
 
 
 def deepening_data(found: Deepening) -> dict[str, Json]:
-    """The same as data: a `DeepeningReport`."""
+    """Return the same as data: a `DeepeningReport`."""
     return DeepeningReport(
         deployment=found.deployment.name,
         digest=text_digest(found.deployment),

@@ -1,4 +1,4 @@
-"""Graphs of states and of decisions, before they are drawn, and in the language of Graphviz."""
+"""Graphs of states and of decisions before they are drawn, and in the language of Graphviz."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A node: its lines, the first its head; all that there is to say of it; where in the page a click on it
-    leads."""
+    """A node: its ``lines``, the first its head, and its ``full`` text.
+
+    ``link`` is the target of a click on it in the page.
+    """
 
     lines: tuple[Words, ...]
     full: str = ""
@@ -32,7 +34,7 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """An edge, by the numbers of its ends, with the lines of its label and by whom the step is."""
+    """An edge, by the numbers of its ends, with the lines of its label and the actor of the step."""
 
     source: int
     target: int
@@ -42,7 +44,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A graph with text; no two arcs have the same ends and are by the same."""
+    """A graph with text; no two arcs have the same ends and the same actor."""
 
     title: str
     vertices: tuple[Vertex, ...]
@@ -51,7 +53,7 @@ class Diagram:
 
 
 def diagram_dot(diagram: Diagram) -> str:
-    """The graph in the language of Graphviz."""
+    """Return the graph in the language of Graphviz."""
     lines = [
         f"digraph {_quoted(diagram.title)} {{",
         '  node [shape=box, fontname="monospace", style=rounded];',
@@ -73,8 +75,5 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text between the quotes of a string of DOT, in which a backslash begins an escape sequence."""
+    """Escape text for a quoted string of DOT, in which a backslash begins an escape sequence."""
     return printable(text).replace("\\", "\\\\").replace('"', '\\"')
-
-
-# pieces of a drawing

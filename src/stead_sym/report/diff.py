@@ -1,8 +1,9 @@
-"""Two reports compared: what got worse, which decisions changed, where two counterexamples part.
+"""Comparison of two reports: verdicts that got worse, changed decisions, differences of counterexamples.
 
-One decision: a verdict got worse where something that was known no longer is: `holds` became anything else,
-`holds, of nothing` and the specification gone included, or this or `unknown` became `fails`. Where the file
-expects that it fails, `fails` and `holds` change places. What is new is reported, and is never worse.
+One decision: a verdict got worse if something established no longer is. That means `holds` became anything
+else, including `holds, of nothing` and a removed specification, or `holds, of nothing` or `unknown` became
+`fails`. If the file expects that it fails, `fails` and `holds` change places. New specifications are
+reported, and are never worse.
 """
 
 from __future__ import annotations
@@ -30,18 +31,20 @@ class ComparedData(Document):
 
 
 class FactChangeData(Document):
-    """A count, an agent, a size, a bound or a hypothesis that changed, as text; null: there was none."""
+    """A count, an agent, a size, a bound or a hypothesis that changed, as text; null if there was none."""
 
     before: str | None
     after: str | None
 
 
 class VerdictChangeData(Document):
-    """A specification of either report. `reason` says why the verdict after is unknown, `scope` is that of
-    the verdict after, where it is another than before, and `every_number` the views that show it for every
-    number of records, where they are others. `reworded`: the formula is another. `run` has the steps of the
-    counterexample after; `parting` is null where the counterexamples are the same but for names, or there are
-    not two."""
+    """A specification of either report.
+
+    `reason` is the reason if the verdict after is unknown. `scope` is that of the verdict after, if it
+    differs from before, and `every_number` the views that show it for every number of records, if they
+    differ. `reworded`: the formula differs. `run` has the steps of the counterexample after. `parting` is
+    null if the counterexamples differ only in names, or if there are not two.
+    """
 
     before: Said | None
     after: Said | None
@@ -55,21 +58,23 @@ class VerdictChangeData(Document):
 
     @property
     def better(self) -> bool:
-        """Something is known, or no longer refuted; a failure that did not get worse is one that the file
-        expects."""
+        """True if the specification is now decided, or no longer refuted.
+
+        A failure that did not get worse is one that the file expects.
+        """
         if self.worse or None in (self.before, self.after) or self.before == self.after:
             return False
         return self.after in ("holds", "fails") or self.before == "fails"
 
     @property
     def changed(self) -> bool:
-        """Whether anything is said of the specification that was not said before."""
+        """True if anything reported about the specification differs."""
         words = self.before != self.after or self.reworded
         return words or self.parting is not None or self.scope is not None
 
 
 class ChoiceData(Document):
-    """What is selected, and its margin if it has one."""
+    """The selected calls, and their margin if there is one."""
 
     selected: list[str]
     margin: float | None
@@ -83,20 +88,21 @@ class CanonicalContext(Document):
     offered: list[str]
 
     def __str__(self) -> str:
+        """Return the context as text."""
         facts = f"{{ {', '.join(self.facts)} }}" if self.facts else "{ }"
         who = f"{self.agent} in " if self.agent else ""
         return f"{who}{facts} offering {', '.join(self.offered)}"
 
 
 class DecisionChangeData(CanonicalContext):
-    """A context in which something else is selected."""
+    """A context in which the selection differs."""
 
     before: ChoiceData
     after: ChoiceData
 
 
 class ContextData(CanonicalContext):
-    """A context of one report only, and what is selected there."""
+    """A context of one report only, with the calls selected there."""
 
     selected: list[str]
     margin: float | None
@@ -125,7 +131,7 @@ class FindingsData(Document):
 
 
 class DifferenceReport(Document):
-    """What `stead-sym diff` finds; `worse`: something got worse, and the exit status is 1."""
+    """The result of `stead-sym diff`; `worse`: something got worse, and the exit status is 1."""
 
     before: ComparedData
     after: ComparedData
@@ -138,7 +144,7 @@ class DifferenceReport(Document):
 
     @property
     def is_none(self) -> bool:
-        """The reports say the same."""
+        """True if the reports are equal in content."""
         contexts = self.decisions or self.contexts.new or self.contexts.gone
         findings = self.findings.new or self.findings.gone
         changed = any(change.changed for change in self.verdicts.values())
@@ -146,8 +152,10 @@ class DifferenceReport(Document):
 
 
 def compare(before: Recorded, after: Recorded) -> DifferenceReport:
-    """What differs in the second report from the first. All specifications of either have a verdict there,
-    those of the report after first."""
+    """Return the differences of the second report from the first.
+
+    All specifications of either have a verdict there, those of ``after`` first.
+    """
     specs = dict.fromkeys((*after.specs, *before.specs))
     verdicts = {spec: _verdict(before, after, spec) for spec in specs}
     ended = before.error is None and after.error is not None
@@ -195,8 +203,10 @@ def _found_only(these: Recorded, others: Recorded) -> list[ComparedFinding]:
 
 
 def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, FactChangeData]]:
-    """The changes of what each of the reports has one of. A report of an error has none of it, and of a
-    verification and one without a bound what both have is compared."""
+    """Yield the changes of the facts that each report has exactly one of.
+
+    A report of an error has none. Of a verification and one without a bound, the common facts are compared.
+    """
     if not isinstance(before.report, ErrorReport) and not isinstance(after.report, ErrorReport):
         was, now = dict(_told(before.report)), dict(_told(after.report))
         is_one_kind = type(before.report) is type(after.report)
@@ -206,7 +216,7 @@ def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, FactChangeD
 
 
 def _told(report: Report | DeepeningReport) -> Iterator[tuple[tuple[int, str], str]]:
-    """What a report has one of, by its place in the list and its name."""
+    """Yield the facts that a report has exactly one of, by their place in the list and their name."""
     yield (0, "deployment"), report.deployment
     for name, asked in report.agents.items():
         yield (1, f"agent {name}"), asked.agent
@@ -264,7 +274,7 @@ def _verdict(before: Recorded, after: Recorded, spec: str) -> VerdictChangeData:
 
 
 def _shown_by(report: Recorded, spec: str) -> str | None:
-    """The views that show a specification for every number of records; None where there are none."""
+    """Return the views that show a specification for every number of records, or None if there are none."""
     shown = report.every_number.get(spec)
     if shown is None:
         return None
@@ -278,8 +288,10 @@ def _change(before: str | None, after: str | None) -> FactChangeData | None:
 
 
 def _is_worse(before: Said | None, after: Said | None, *, expected: bool) -> bool:
-    """Return whether what was as it should be no longer is, or what was open is refuted. A specification
-    that is ``expected`` to fail should fail, and each way to hold refutes it."""
+    """Return True if an established property no longer is established, or an open one is refuted.
+
+    A specification that is ``expected`` to fail should fail, and each way to hold refutes it.
+    """
     if expected:
         return (before == "fails" and after != "fails") or (
             before == "unknown" and after in ("holds", OF_NOTHING)

@@ -1,7 +1,7 @@
 """The difference of two reports on a terminal.
 
-One decision: verdicts stand first, whether they changed or not, then what may have changed them; the last
-line says whether something got worse, which is the exit status too.
+One decision: all verdicts come first, changed or not, then the possible causes of a change. The last line
+states if something got worse, which is also the exit status.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from stead_sym.report.parting import PartingData
 from stead_sym.support.wrapping import Text, headed, indented, labelled
 
 _MAX_CONTEXTS = 3
-"""How many of the new contexts, and of those that are gone, are listed."""
+"""The number of new contexts, and of removed ones, that are listed."""
 
 
 def print_difference(difference: DifferenceReport, console: Console) -> None:
-    """Every verdict, and of all the rest what has changed."""
+    """Print every verdict, and everything else that has changed."""
     before, after = difference.before, difference.after
     console.print(Text.assemble("from ", (before.source, "bold"), " to ", (after.source, "bold")))
     if difference.facts:
@@ -45,7 +45,7 @@ def print_difference(difference: DifferenceReport, console: Console) -> None:
 
 
 def _print_section(console: Console, title: str, items: Iterable[tuple[str, str]]) -> None:
-    """Items, each with what is to be said of it below; nothing where there is none."""
+    """Print items, each with its details below; nothing if there are none."""
     for index, (item, below) in enumerate(items):
         if index == 0:
             console.print()
@@ -86,7 +86,7 @@ def _remarks(change: VerdictChangeData) -> Iterator[str]:
 
 
 def _unrestricted(change: VerdictChangeData) -> Iterator[str]:
-    """What is said of a verdict that has no scope now."""
+    """Yield the remark about a verdict that has no scope now."""
     if change.every_number is None:
         yield "said without a restriction now"
     elif change.after == "holds":

@@ -1,8 +1,8 @@
-"""The types of the report of a verification as JSON; what other commands write has its types beside what
-writes it, and `schema` makes one schema of all.
+"""The types of the report of a verification as JSON.
 
-One decision: a field that is not there in every report is `UNSET`, and one of which nothing is known is null,
-so that a reader who knows the type knows what to expect.
+Other commands define their types in the module that writes them, and `schema` makes one schema of all. One
+decision: a field that is absent from some reports is `UNSET`, and one whose value is unknown is null. The
+types alone thus describe every report.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ Mode: TypeAlias = Literal["normal", "theorem"]
 
 
 class TraceStepData(Document):
-    """A step of a run: the call, the agent that makes it (empty where there is only one; null: an event), and
-    the facts that it adds and removes."""
+    """A step of a run: the call, its agent, and the facts that it adds and removes.
+
+    `agent` is empty if there is only one, and null for an event.
+    """
 
     call: str
     agent: str | None
@@ -32,7 +34,7 @@ class TraceStepData(Document):
 
     @property
     def label(self) -> str:
-        """The call with who makes it, where that is not plain."""
+        """The call with its agent, if there are several, or marked as an event."""
         if self.agent is None:
             return f"{self.call}, an event"
         return f"{self.agent}: {self.call}" if self.agent else self.call
@@ -41,14 +43,15 @@ class TraceStepData(Document):
 class VerdictData(Document):
     """A verdict.
 
-    `reason` says why it is unknown, and of a claim of the file that fails what breaks it, and what to do.
-    `scope` has what a reader has to know beside the word, which alone says more than is established:
-    sentences. `empty`: it holds, of nothing; a finding about it says that what it speaks of never happens.
-    `start` has the facts of the state in which the `trace` starts. After its last step the run is where it
-    was after `loop` steps, for ever; null: no loop. `bindings` are the values of the quantified variables
-    that the trace is about, and `claim` is what its last state, or the loop, shows. `evidence` is all of the
-    evidence, a tree of runs that `stead-sym replay` checks; the trace is the one run through it that shows
-    most. `expected`: the verdict that the file expects, where it says so.
+    `reason` is the reason why it is unknown; for a failing claim of the file it is the cause and the remedy.
+    `scope` has sentences that restrict the verdict, which alone would state more than is established.
+    `empty`: it holds vacuously; a finding about it names what never happens.
+
+    `start` has the facts of the state in which the `trace` starts. After its last step the run is in the
+    state after `loop` steps, for ever; null: no loop. `bindings` are the values of the quantified variables
+    that the trace is about, and `claim` is what its last state, or the loop, shows. `evidence` is the
+    complete evidence, a tree of runs that `stead-sym replay` checks. The trace is the single run through it
+    that shows most. `expected`: the verdict that the file expects, if it states one.
     """
 
     verdict: Word
@@ -66,16 +69,16 @@ class VerdictData(Document):
 
     @property
     def said(self) -> Said:
-        """The verdict, or `holds, of nothing`."""
+        """The verdict, or `holds, of nothing` if it holds vacuously."""
         return OF_NOTHING if self.empty else self.verdict
 
 
 class DerivationData(Document):
-    """Where the size of a sort's domain comes from.
+    """The derivation of the size of a sort's domain.
 
-    `required`: all values of a finite sort; else 2 * bound + constants + variables in mode theorem, and
-    constants + bound + fresh in mode normal. `fresh` is the most fresh values of the sort that one effect
-    draws, null in mode theorem; `spec` the specification with the most variables of the sort.
+    `required`: all values of a finite sort; otherwise 2 * bound + constants + variables in mode theorem, and
+    constants + bound + fresh in mode normal. `fresh` is the maximum number of fresh values of the sort that
+    one effect draws, null in mode theorem. `spec` is the specification with the most variables of the sort.
     """
 
     size: Count
@@ -89,8 +92,11 @@ class DerivationData(Document):
 
 
 class AskedData(Document):
-    """What an agent was asked; `agent` is the policy or model that decided for it, `known` are the constants
-    that it knows by name, besides those of rigid sorts, with their sorts."""
+    """The queries to an agent.
+
+    `agent` is the policy or model that decided for it. `known` are the constants that it knows by name,
+    besides those of rigid sorts, with their sorts.
+    """
 
     agent: str
     contexts: Count | None
@@ -99,8 +105,10 @@ class AskedData(Document):
 
 
 class FindingData(Document):
-    """What makes a verdict say less than it seems to; `place` is file:line:column, `spec` the specification
-    that it is about."""
+    """A way in which a verdict is weaker than it seems.
+
+    `place` is file:line:column, `spec` the specification that it is about.
+    """
 
     kind: Kind
     place: str | None
@@ -124,16 +132,21 @@ class HypothesisData(Document):
 
 
 class ActivityData(Document):
-    """The bound of an unbounded sort, and the most values outside the constants that are active in a
-    reachable state, exactly."""
+    """The bound of an unbounded sort, and its exact maximum number of active values.
+
+    The maximum is over the reachable states, and the constants are not counted.
+    """
 
     bound: Count
     most: Count
 
 
 class WidenedData(Document):
-    """A canonical decision context in which the calls selected stand for more: its automorphisms make all
-    possible ones of them by exchanging values that are alike. `remedy` would tell them apart."""
+    """A canonical decision context in which the selected calls represent more.
+
+    Its automorphisms exchange symmetric values, which makes all `possible` calls of the selected ones.
+    `remedy` would distinguish them.
+    """
 
     agent: str
     facts: list[str]
@@ -145,7 +158,7 @@ class WidenedData(Document):
 
 
 class HypothesesData(Document):
-    """What the verdicts rest on."""
+    """The hypotheses of the verdicts."""
 
     all: list[HypothesisData]
     activity: dict[str, ActivityData]
@@ -153,7 +166,7 @@ class HypothesesData(Document):
 
 
 class TakenData(Weighed, kw_only=True):
-    """What an agent selects in a canonical decision context; `model` is what identifies a model."""
+    """The calls that an agent selects in a canonical decision context; `model` identifies a model."""
 
     agent: str
     facts: list[str]
@@ -173,18 +186,21 @@ class GateData(Document):
 class Report(Document):
     """The report of a verification.
 
-    `digest` is that of the text of the deployment without its specifications. `agents` has what each agent
-    was asked, by its name, empty where there is only one. Of the `initial` states there are a few of each
-    isomorphism class in mode normal. `states` counts the reachable states, exactly, null where a broken claim
-    ended the exploration; `transitions` pairs of states, null where they were not counted; `contexts` the
-    distinct canonical decision contexts, null where the agent is never shown one; `queries` answers of the
-    base agent, null where there is none. `broken` is the claim of the file, among `specs`, that a run breaks:
-    it ended the exploration. `accepted` are findings that a comment of the file accepts. Of a long
-    specification so many subformulas were `unexamined` for vacuity. `decisions` come in the order in which
-    their contexts were met. The names in `statistics`, what the answer took, depend on the engine.
-    `gates` are those that the agents were behind, where there were any, with how many calls of agents the
-    reachable states enable without gates, and how many of these the gate allows; null where findings, and so
-    these numbers, were not looked for.
+    `digest` is the digest of the deployment's text without its specifications. `agents` has the queries to
+    each agent, by its name, which is empty if there is only one. Of the `initial` states there are a few of
+    each isomorphism class in mode normal. `states` counts the reachable states, exactly; null if a violated
+    claim ended the exploration. `transitions` counts pairs of states, null if they were not counted.
+    `contexts` counts the distinct canonical decision contexts, null if the agent is never shown one.
+    `queries` counts answers of the base agent, null if there is none.
+
+    `broken` is the claim of the file, among `specs`, that a run violates: it ended the exploration.
+    `accepted` are findings that a comment of the file accepts. `unexamined` is the number of subformulas of
+    long specifications that were not checked for vacuity. `decisions` come in the order in which their
+    contexts were met. The names in `statistics`, the cost of the verification, depend on the engine.
+
+    `gates` are the gates in force, if any. Each has the number of calls of agents that the reachable states
+    enable without gates, and the number of these that it allows. Both are null if findings, and so these
+    numbers, were not computed.
     """
 
     deployment: str
@@ -213,7 +229,7 @@ class Report(Document):
 
 
 class ProgressData(Document):
-    """How far a run had come that a limit, a signal or a crash has ended."""
+    """The progress of a run that a limit, a signal or a crash has ended."""
 
     phase: str
     counts: dict[str, Count]
@@ -222,9 +238,9 @@ class ProgressData(Document):
 class ErrorReport(Document):
     """The report of a run that ended in an error.
 
-    `error` is the line that stands on stderr, after the stack trace where it is a bug (exit status 4). A run
-    that leads to the error has `start` and `trace`. Of a run that was ended from outside `specs` has the
-    verdicts established before, unknown for the others, and `findings` those on the text: those over the
+    `error` is the line on stderr, which follows the stack trace if it is a bug (exit status 4). If a run
+    leads to the error, it has `start` and `trace`. If the run was ended from outside, `specs` has the
+    verdicts established before, unknown for the others. `findings` then has those on the text: those over the
     reachable states, and the hypotheses, are not known.
     """
 

@@ -1,8 +1,8 @@
-"""Graphs of states and of decisions as drawings in SVG, laid out here.
+"""Drawings of graphs of states and of decisions in SVG, laid out here.
 
-One decision: the layout is our own (`layered`). The graphs that a reader can take in are small, their nodes
-hold text and so differ in size, and the libraries that lay out such graphs in layers want a program of the
-system or come as compiled wheels for few platforms.
+One decision: the layout is our own (`layered`). The graphs that a reader can take in are small, and their
+nodes hold text and so differ in size. The libraries that lay out such graphs in layers require a program of
+the system or come as compiled wheels for few platforms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stead_sym.support.html import Html, joined, tag
 from stead_sym.support.printable import printable
 
 MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-graph"'
-"""How a drawing begins."""
+"""The beginning of a drawing."""
 
 
 MARGIN = 24.0
@@ -47,14 +47,16 @@ _DARK = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Drawing:
-    """An SVG document; a notebook shows it, `str` is its text."""
+    """An SVG document; a notebook displays it, and `str` is its text."""
 
     svg: str
 
     def __repr__(self) -> str:
+        """Return the size of the drawing as text."""
         return f"<drawing of {len(self.svg):,} characters>"
 
     def __str__(self) -> str:
+        """Return the text of the document."""
         return self.svg
 
     def _repr_svg_(self) -> str:
@@ -90,7 +92,7 @@ STYLE = f"""
 
 
 def diagram_svg(diagram: Diagram, *, inline: bool = False) -> Drawing:
-    """The drawing; ``inline``: for a page that has the `STYLE`, and says the title itself."""
+    """Return the drawing; ``inline``: for a page that has the `STYLE` and shows the title itself."""
     drawn = arranged(diagram)
     layout, sizes, ways = drawn.layout, drawn.sizes, _ways(diagram.arcs)
     heading = () if inline else (diagram.title, *diagram.notes)
@@ -127,7 +129,7 @@ def diagram_svg(diagram: Diagram, *, inline: bool = False) -> Drawing:
 
 @dataclass(frozen=True, slots=True)
 class _Shift:
-    """From the coordinates of the layout to those of the drawing."""
+    """A translation from the coordinates of the layout to those of the drawing."""
 
     x: float
     y: float
@@ -162,7 +164,7 @@ def _vertex(vertex: Vertex, centre: Point, size: tuple[float, float], shift: _Sh
 
 
 def _ways(arcs: Sequence[Arc]) -> dict[int, tuple[int, int]]:
-    """Of each arc from a node to itself, how many lines of text stand above its own, and how many in all."""
+    """Return, for each self-loop, the number of lines of text above its own, and the total number."""
     loops: dict[int, list[int]] = {}
     for k, arc in enumerate(arcs):
         if arc.source == arc.target:
@@ -176,7 +178,7 @@ def _ways(arcs: Sequence[Arc]) -> dict[int, tuple[int, int]]:
 
 
 def _loop(arc: Arc, way: tuple[int, int], centre: Point, size: tuple[float, float], shift: _Shift) -> Html:
-    """An arc from a node to itself, at its right side, with its label beside it."""
+    """Return a self-loop at the right side of its node, with its label beside it."""
     (x, middle), (width, _) = shift(centre), size
     above, lines = way
     y = middle + LINE * (above - (lines - 1) / 2)
@@ -220,7 +222,7 @@ def _arc(
 
 
 def _curve(points: Sequence[Point], shorten: float) -> str:
-    """A smooth line through the points that leaves and meets each of them upright."""
+    """Return a smooth line through the points that is vertical at each of them."""
     *before, (x, y) = points
     end = y - shorten if y > points[-2][1] else y + shorten
     path = [f"M{_px(points[0][0])} {_px(points[0][1])}"]

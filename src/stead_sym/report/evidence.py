@@ -1,7 +1,7 @@
-"""Evidence as text: its runs step by step, the claims about each state, and the decisions of the agents.
+"""Evidence as text: its runs step by step, the claims about each state, and the agents' decisions.
 
-One decision: everything in the tree is here, each claim once; where it is needed again it says where it
-stands. Only facts of large states are left out, and counted.
+One decision: the text has everything in the tree, each claim once, and refers to that place if a claim is
+needed again. Only facts of large states are left out, and counted.
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ Fairness: TypeAlias = Formula | FairAction
 """A fairness constraint: on states, or on actions."""
 
 MOST_FACTS = 60
-"""The most facts of one state that are listed."""
+"""The maximum number of facts of one state that are listed."""
 
 MARKER = "evidence of stead-sym: "
-"""How the text begins."""
+"""The beginning of the text."""
 
 _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What evidence is about: a specification with its formula as it was written and its verdict and
-    scope, of a deployment under an agent. ``fair`` are the fairness constraints of the deployment."""
+    """The subject of evidence: a specification of a deployment under an agent.
+
+    It has the formula as it was written, and the verdict with its scope. ``fair`` are the fairness
+    constraints of the deployment.
+    """
 
     deployment: str
     agent: str
@@ -61,12 +64,12 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """ "auth fails, desk under baseline"."""
+        """The title, such as "auth fails, desk under baseline"."""
         return f"{self.spec} {self.verdict}, {self.deployment} under {self.agent}"
 
 
 def subject(result: Verification | Deepening, spec: str) -> Subject:
-    """What the evidence for a verdict is about. `InputError` where there is none."""
+    """Return the subject of the evidence for a verdict; `InputError` if there is no evidence."""
     check_known("spec", spec, list(result.verdicts))
     verdict, deployment = result[spec], result.deployment
     if verdict.evidence is None:
@@ -75,7 +78,7 @@ def subject(result: Verification | Deepening, spec: str) -> Subject:
 
 
 def subject_of(verdict: Verdict, deployment: Deployment, agent: str) -> Subject:
-    """What the evidence for this verdict is about; it has some."""
+    """Return the subject of the evidence for this verdict, which must have some."""
     assert verdict.evidence is not None, f"there is no evidence for {verdict.spec}"
     return Subject(
         deployment.name,
@@ -90,14 +93,19 @@ def subject_of(verdict: Verdict, deployment: Deployment, agent: str) -> Subject:
 
 
 class Checked(Protocol):
-    """What a check found: a mark for each step and each claim, empty for what it did not come to."""
+    """The result of a check: a mark for each step and each claim, empty for what was not reached."""
 
-    def step(self, leg: Leg) -> str: ...
-    def claim(self, node: Node) -> str: ...
+    def step(self, leg: Leg) -> str:
+        """Return the mark of a step."""
+        ...
+
+    def claim(self, node: Node) -> str:
+        """Return the mark of a claim."""
+        ...
 
 
 def evidence_text(subject: Subject, moves: MovesOf, width: int = _WIDTH) -> str:
-    """All of the evidence as plain text, prompts of language models included."""
+    """Return all of the evidence as plain text, including prompts of language models."""
     stream = io.StringIO()
     console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, no_color=True)
     shown = outline(subject.evidence)
@@ -120,7 +128,7 @@ def shown_runs(
     checked: Checked | None = None,
     ascii_only: bool = False,
 ) -> RenderableType:
-    """The runs with their claims, and with what a check found."""
+    """Return the runs with their claims, and with the marks of a check."""
     return Group(
         *spaced(
             _run(shown, run, moves, fair=fair, checked=checked, ascii_only=ascii_only) for run in shown.runs
@@ -129,7 +137,7 @@ def shown_runs(
 
 
 def some_facts(state: Instance) -> str:
-    """The facts of a state, of a large one the first so many."""
+    """Return the facts of a state as text, at most `MOST_FACTS` of them."""
     facts = sorted(state.facts)
     listed = [printable(fact) for fact in facts[:MOST_FACTS]]
     if len(facts) > MOST_FACTS:
@@ -138,13 +146,16 @@ def some_facts(state: Instance) -> str:
 
 
 def constraints_of(deployment: Deployment) -> Sequence[Fairness]:
-    """The fairness constraints of a deployment."""
+    """Return the fairness constraints of a deployment."""
     return (*deployment.fair, *deployment.fair_actions)
 
 
 def constraints_met(run: Numbered, fair: Sequence[Fairness]) -> Iterable[tuple[Fairness, int]]:
-    """The fairness constraints that the loop of a run meets, each with the number of steps after which it
-    does so first: of one on actions, after which such an action has been taken."""
+    """Yield the fairness constraints that the loop of a run meets, each with a number of steps.
+
+    It is the number of steps after which the constraint is met first. For one on actions, such an action has
+    then been taken.
+    """
     if run.loop is None:
         return
     for constraint in fair:
@@ -159,15 +170,18 @@ def constraints_met(run: Numbered, fair: Sequence[Fairness]) -> Iterable[tuple[F
 
 
 def _is_by(action: FairAction, step: Step) -> bool:
-    """Whether a step is one that the constraint asks for; of outcomes no single step is."""
+    """Return True if the constraint is met by taking this step; no single step meets one on outcomes."""
     if action.kind == "agent":
         return step.actor is not None and action.name in (None, step.actor)
     return action.kind != "outcome" and step.call.tool == action.name
 
 
 def _unmet(run: Numbered, fair: Sequence[Fairness], *, completed: bool) -> Iterable[str]:
-    """Why the loop of a run counts although no step of it, as it is shown, meets a constraint. A loop is fair
-    where a call that leads from one of its states to the next counts as taken, whichever is shown."""
+    """Yield why the loop of a run counts although none of its steps, as shown, meets a constraint.
+
+    In a fair loop every call that leads from one of its states to the next counts as taken, not only the call
+    that is shown.
+    """
     if run.loop is None or run.is_only_fair:
         return
     met = {constraint for constraint, _ in constraints_met(run, fair)}
@@ -232,7 +246,7 @@ def _run(
 
 
 def _here(run: Numbered, steps: int) -> str:
-    """The state after so many steps, said within its run."""
+    """Return the name, within its run, of the state after ``steps`` steps."""
     if steps:
         return f"after step {steps}"
     return "at the start" if run.begins is None else "where it begins"

@@ -1,4 +1,4 @@
-"""Decisions on the runs of evidence as text: each context as the agent saw it, and where it was decided."""
+"""Decisions on the runs of evidence as text: each context as the agent was shown it, and its steps."""
 
 from __future__ import annotations
 
@@ -20,15 +20,19 @@ from stead_sym.support.wrapping import Text, labelled, spaced
 
 
 def shown_decisions(shown: Outline, moves: MovesOf, *, prompts: bool) -> list[RenderableType]:
-    """The decisions on the runs, each with the context as the agent saw it, in the order in which they are
-    taken; empty where no agent decides."""
+    """Return the decisions on the runs, each with its context, in the order in which they are taken.
+
+    The result is empty if no agent decides.
+    """
     return spaced(_decision(shown, *item, prompts=prompts) for item in _decisions(shown, moves))
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """One decision of an agent, with the steps at which it was taken: the run, the step, what the wrapper
-    made of it there."""
+    """One decision of an agent, with the steps at which it was taken.
+
+    A step is given by its run, its number, and the decision of the wrapper there.
+    """
 
     agent: str
     move: Move
@@ -36,7 +40,7 @@ class _Taken:
 
 
 def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
-    """The decisions on the runs, numbered from 1 in the order in which they are taken."""
+    """Return the decisions on the runs, numbered from 1 in the order in which they are taken."""
     taken: dict[tuple[str, Instance, frozenset[Call]], _Taken] = {}
     for run in shown.runs:
         for state, leg in zip(run.states, run.legs, strict=False):
@@ -51,7 +55,7 @@ def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
 
 
 def _decision(shown: Outline, number: int, taken: _Taken, *, prompts: bool) -> RenderableType:
-    """A decision with the context as the agent saw it, and the names of the context at each step."""
+    """Return a decision with its context, and the names of the context at each step."""
     decision, answer = taken.move.decision, taken.move.answer
     assert decision is not None
     whose = f"the {taken.agent}" if taken.agent == "agent" else taken.agent

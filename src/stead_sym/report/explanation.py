@@ -1,7 +1,7 @@
 """The plan of the symbolic engine on a terminal and as JSON.
 
-One decision: both say the same, the terminal in tables. Where the exploration may still change the plan, they
-say so.
+One decision: both have the same content, the terminal in tables. Both state where the exploration may still
+change the plan.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from stead_sym.support.wrapping import Text, headed, indented
 
 
 class RelationData(Document):
-    """The facts of a relation: those that come and go, those that hold in every state, and the groups of the
-    former. One fact at most holds for each choice of values in the columns `key`, from 0; null: a bit for
-    each fact. `single`: no state holds two facts of the relation."""
+    """The facts of a relation, and their encoding.
+
+    `possible` facts change, `static` ones hold in every state, all others in none. `fields` groups of the
+    possible ones are encoded in `bits` bits. At most one fact holds for each choice of values in the columns
+    `key`, from 0; null: a bit for each fact. `single`: no state holds two facts of the relation.
+    """
 
     sorts: list[str]
     possible: Count
@@ -54,8 +57,10 @@ class ToolData(Document):
 
 
 class ExplanationReport(Document):
-    """The plan of the symbolic engine: domains, bits, names, actions of the tools. `gates` are as in a
-    `Report`."""
+    """The plan of the symbolic engine: domains, bits, names, actions of the tools.
+
+    `gates` are as in a `Report`.
+    """
 
     deployment: str
     agent: str
@@ -73,7 +78,7 @@ class ExplanationReport(Document):
 def print_explanation(
     explanation: Explanation, console: Console, agent: str, never_called: Sequence[str]
 ) -> None:
-    """The whole plan; ``never_called`` are tools that the agent has no rule for."""
+    """Print the whole plan; ``never_called`` are tools that the agent has no rule for."""
     title = heading(explanation.deployment, agent)
     modes = {"normal": "fresh values have representatives", "theorem": "the literal domain of the theorem"}
     console.print(Group(title, indented(Text(f"domain {explanation.mode}: {modes[explanation.mode]}"))))
@@ -95,7 +100,7 @@ def print_explanation(
 
 
 def explanation_data(explanation: Explanation, agent: str, never_called: Sequence[str]) -> dict[str, Json]:
-    """The same as data: an `ExplanationReport`."""
+    """Return the same as data: an `ExplanationReport`."""
     relations = {relation.name: relation for relation in explanation.relations}
     return ExplanationReport(
         deployment=explanation.deployment.name,
@@ -130,7 +135,7 @@ def _relations(explanation: Explanation) -> RenderableType:
 
 
 def _coded(relation: ExplainedRelation) -> str:
-    """How the possible facts lie in the bits."""
+    """Return how the possible facts are encoded in bits."""
     single = "one fact at most" if relation.single else ""
     if not relation.possible:
         return "static" if relation.static else "never holds"

@@ -1,4 +1,4 @@
-"""Errors and bugs as the command reports them: on stderr, and as JSON where that was asked for."""
+"""Errors and bugs as the command reports them: on stderr, and as JSON on request."""
 
 from __future__ import annotations
 
@@ -30,9 +30,12 @@ def print_error(
     specs: Mapping[str, Json] | None = None,
     findings: Sequence[Json] = (),
 ) -> None:
-    """The error on stderr, one line, with the run that leads to it, and on a terminal the line of the file
-    that it is about; with ``as_json`` also as a report on stdout, which has the ``phase`` in which a run was
-    ended, its ``counts``, and the verdicts and findings known by then."""
+    """Print the error on stderr in one line, with the run that leads to it.
+
+    On a terminal, also print the line of the file that it is about. With ``as_json``, also print a report on
+    stdout. It has the ``phase`` in which a run was ended, its ``counts``, and the verdicts and findings known
+    by then.
+    """
     print(f"stead-sym: {error}", file=sys.stderr)
     if sys.stderr.isatty() and isinstance(error, InputError) and error.span is not None:
         for line in _marked_line(error.span):
@@ -47,8 +50,10 @@ def print_error(
 
 
 def _marked_line(place: Span) -> list[str]:
-    """The line of a file that a place is in, and a mark below the column. Nothing where it is in no file, or
-    in a line that would not be printed as it stands."""
+    """Return the line of a file that a place is in, and a mark below the column.
+
+    Return nothing if the place is in no file, or in a line that cannot be printed unchanged.
+    """
     try:
         lines = read_text(place.source).split("\n") if Path(place.source).is_file() else []
     except InputError:
@@ -60,8 +65,10 @@ def _marked_line(place: Span) -> list[str]:
 
 
 def print_bug(error: Exception, *, as_json: bool) -> None:
-    """The stack trace of an exception that nothing expected, on stderr; with ``as_json`` also a report on
-    stdout."""
+    """Print the stack trace of an unexpected exception on stderr.
+
+    With ``as_json``, also print a report on stdout.
+    """
     traceback.print_exception(error)
     data = bug_data(error)
     print(f"stead-sym: {data['error']}", file=sys.stderr)

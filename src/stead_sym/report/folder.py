@@ -1,7 +1,7 @@
-"""Evidence as files: for every specification NAME.json and NAME.txt in a folder.
+"""Evidence as files: NAME.json and NAME.txt in a folder for every specification.
 
-One decision: only what an earlier run wrote is written over, and it is looked at before anything is written,
-so that nothing is lost and no folder is left half done.
+One decision: only files that an earlier run wrote are overwritten. This is checked before anything is
+written, so that nothing is lost and no folder is left incomplete.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ _MAX_NAME_CHARACTERS = 40
 
 
 def prepare(folder: Path, specs: Iterable[str]) -> None:
-    """Make the folder where it is not there, for the evidence of these specifications. `InputError` where it
-    cannot be written to, and where something else has the name of one of the files."""
+    """Create the folder, unless it exists, for the evidence of these specifications.
+
+    Raises `InputError` if it cannot be written to, or if another file has the name of one of the files.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".stead-sym"
@@ -45,10 +47,10 @@ def prepare(folder: Path, specs: Iterable[str]) -> None:
 
 
 def write_evidence(result: Verification | Deepening, folder: Path) -> tuple[Path, ...]:
-    """Write the evidence for every verdict that has some, and take away what an earlier run has left for one
-    that has none. Returns the paths of what was written.
+    """Write the evidence for every verdict that has some, and return the paths of the files.
 
-    Raises `InputError` where a file is there already that is no evidence, and where one cannot be written.
+    The files of an earlier run for a verdict without evidence are removed. Raises `InputError` if an existing
+    file is no evidence, or if a file cannot be written.
     """
     texts: dict[Path, str | None] = {}
     for spec, name in file_names(result.verdicts).items():
@@ -67,8 +69,10 @@ def write_evidence(result: Verification | Deepening, folder: Path) -> tuple[Path
 
 
 def write_early(verdict: Verdict, moves: Moves, specs: Iterable[str], folder: Path) -> None:
-    """Write the evidence for one verdict before the run is over; ``specs`` are all that are asked. The
-    verdict may be about one of them, or about a claim of the file, which nobody asks for."""
+    """Write the evidence for one verdict before the end of the run; ``specs`` are all that were requested.
+
+    The verdict may be about one of them, or about a claim of the file, which is checked without a request.
+    """
     if verdict.evidence is not None:
         name = file_names(dict.fromkeys((*specs, verdict.spec)))[verdict.spec]
         about = subject_of(verdict, moves.deployment, named_wrappers(moves.wrappers))
@@ -77,8 +81,11 @@ def write_early(verdict: Verdict, moves: Moves, specs: Iterable[str], folder: Pa
 
 
 def file_names(specs: Iterable[str]) -> Mapping[str, str]:
-    """A name for the files of each specification: its own where that is a name on any file system and no
-    other differs from it by case alone, or else what is left of it with a digest."""
+    """Return a name for the files of each specification.
+
+    It is the specification's own name if that is valid on any file system and no other differs by case alone.
+    Otherwise it is a shortened name with a digest.
+    """
     names = list(specs)
     same = Counter(name.casefold() for name in names)
     return {name: name if same[name.casefold()] == 1 and _is_plain(name) else _safe(name) for name in names}
@@ -100,7 +107,7 @@ def _paths(folder: Path, name: str) -> list[Path]:
 def _texts(
     result: Verification | Deepening, verdict: Verdict, folder: Path, name: str
 ) -> dict[Path, str | None]:
-    """What is to be in the files of a verdict; None for those that should not be there."""
+    """Return the contents of the files of a verdict, or None for files that should not exist."""
     paths = _paths(folder, name)
     moves = result.moves if isinstance(result, Verification) else result.found[verdict.spec].moves
     if verdict.evidence is None or moves is None:
@@ -109,14 +116,14 @@ def _texts(
 
 
 def _files(verdict: Verdict, about: Subject, moves: Moves, folder: Path, name: str) -> dict[Path, str]:
-    """What is to be in the files of a verdict that has evidence."""
+    """Return the contents of the files of a verdict that has evidence."""
     data = evidence_data(verdict.spec, str(verdict.formula), about.evidence, moves)
     texts = _lines(data), evidence_text(about, moves)
     return dict(zip(_paths(folder, name), texts, strict=True))
 
 
 def _lines(data: Mapping[str, Json]) -> str:
-    """JSON with a line for each part, and one for each item of a part that is a list."""
+    """Return JSON with a line for each part, and one for each item of a part that is a list."""
     parts: list[str] = []
     for name, part in data.items():
         if isinstance(part, list) and part:
@@ -128,7 +135,7 @@ def _lines(data: Mapping[str, Json]) -> str:
 
 
 def _refuse_other(path: Path) -> None:
-    """Raise `InputError` where there is something that no earlier run has written."""
+    """Raise `InputError` if the path has something that no earlier run has written."""
     if not path.exists() and not path.is_symlink():
         return
     if path.is_file():

@@ -1,4 +1,4 @@
-"""Decisions and verdicts as tables of pandas, which is loaded when one is asked for."""
+"""Decisions and verdicts as tables of pandas, which is loaded on request."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 
 def decisions_frame(result: Verification) -> pandas.DataFrame:
-    """One row for each canonical context in which an agent was asked, in the order they were met: the agent
-    (its name is empty where there is one only), the number of the context as the report has it, the facts
-    shown, the calls offered and those selected, as lists of texts.
+    """Return a table with one row for each canonical context in which an agent was queried.
 
-    Of a language model's decisions also `margin` and `mass` (`Decoding`), `unforced` (whether it writes the
-    same without the constraint) and the `record`; missing where they are not known. Raises `InputError` where
+    The rows are in the order in which the contexts were met. They have the agent, whose name is empty if
+    there is only one, and the number of the context as in the report. The facts shown, the calls offered and
+    those selected are lists of texts.
+
+    Decisions of a language model also have `margin` and `mass` (`Decoding`), `unforced` (if it writes the
+    same without the constraint) and the `record`; missing if they are not known. Raises `InputError` if
     pandas is not installed.
     """
     rows: list[dict[str, object]] = []
@@ -47,9 +49,12 @@ def decisions_frame(result: Verification) -> pandas.DataFrame:
 
 
 def verdicts_frame(result: Verification | Deepening) -> pandas.DataFrame:
-    """One row for each specification: its name, formula and verdict, the reason of one that is unknown, its
-    scope as a list of texts, whether it holds of nothing, and the number of steps of the run that shows it,
-    missing where none does. Raises as `decisions_frame`."""
+    """Return a table with one row for each specification.
+
+    A row has its name, formula and verdict, the reason of an unknown one, and its scope as a list of texts.
+    `empty` is true if it holds vacuously. `steps` is the length of the run that shows it, missing if there is
+    none. Raises as `decisions_frame`.
+    """
     rows: list[dict[str, object]] = [
         {
             "spec": verdict.spec,

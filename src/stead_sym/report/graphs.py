@@ -1,5 +1,7 @@
-"""Drawings of what was explored: the states, or the decisions of an agent. One that nobody could read is
-refused, with what to do instead."""
+"""Drawings of what was explored: the states, or the decisions of an agent.
+
+A drawing that is too large to read is refused, with a remedy.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from stead_sym.verification.result import Verification, as_verification
 
 
 def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:
-    """Every reachable state and every step. Raises `Undecided` for more than ``most`` states."""
+    """Return the graph of every reachable state and step; `Undecided` for more than ``most`` states."""
     states = as_verification(result).engine.states
     if states > most:
         raise Undecided(
@@ -26,8 +28,11 @@ def graph_of_states(result: Verification, most: int = MOST_STATES) -> Diagram:
 
 
 def graph_of_decisions(result: Verification, agent: str | None = None) -> Diagram:
-    """What an agent is shown and selects; it may be left out where there is one only. Raises `InputError`
-    where it was asked nothing, and where its decisions are too many to be drawn even together."""
+    """Return the graph of an agent's contexts and selections.
+
+    The agent may be left out if there is only one. Raises `InputError` if it was never queried, or if its
+    decisions are too many to be drawn even in groups.
+    """
     names = list(as_verification(result).agents)
     if agent is None:
         agent = the_only(names)
@@ -40,17 +45,17 @@ def graph_of_decisions(result: Verification, agent: str | None = None) -> Diagra
 
 
 def the_only(agents: list[str]) -> str:
-    """The agent, where there is one; `InputError` where it has to be said which."""
+    """Return the only agent; `InputError` if there are several."""
     if len(agents) > 1:
         raise InputError(f"there are several agents; say whose decisions: --whose {' or '.join(agents)}")
     return agents[0]
 
 
 def draw_states(result: Verification, most: int = MOST_STATES) -> Drawing:
-    """The drawing of `graph_of_states`."""
+    """Return the drawing of `graph_of_states`."""
     return diagram_svg(graph_of_states(result, most))
 
 
 def draw_decisions(result: Verification, agent: str | None = None) -> Drawing:
-    """The drawing of `graph_of_decisions`."""
+    """Return the drawing of `graph_of_decisions`."""
     return diagram_svg(graph_of_decisions(result, agent))

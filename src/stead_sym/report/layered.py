@@ -1,10 +1,12 @@
-"""Where the nodes and edges of a small directed graph stand: in layers, edges pointing down where they can.
+"""Layered layout of a small directed graph, with edges pointing down if possible.
 
-The method is Sugiyama's, in the usual phases: edges against the order of discovery are turned for the while,
-nodes get layers, edges past several layers get a joint in each, sweeps order the layers so that few edges
-cross, and joints and nodes are moved below what they are joined to. One decision: the last phase is exact for
-each layer. With the order given, the positions that are nearest to the wished ones and keep the distances are
-an isotonic regression (pool adjacent violators), so that no rule for priorities is needed.
+The method is Sugiyama's, in the usual phases. Edges against the order of discovery are reversed temporarily,
+and nodes get layers. Edges that cross layers get a joint in each. Sweeps order the layers to reduce
+crossings, and joints and nodes are moved below their neighbours.
+
+One decision: the last phase is exact for each layer, so that no rule for priorities is needed. With the order
+given, the positions nearest to the desired ones that keep the distances are an isotonic regression (pool
+adjacent violators).
 """
 
 from __future__ import annotations
@@ -20,16 +22,19 @@ from stead_sym.report.layers import BETWEEN, WIDEST, discovery, layer_of
 Point: TypeAlias = tuple[float, float]
 
 _SWEEPS = (4, 16)  # at least and at most
-_MOVES = 100_000  # as many sweeps as move so many nodes and joints
+_MOVES = 100_000  # bounds the sweeps times the nodes and joints
 _BESIDE = 14.0  # joints
 _BELOW = 44.0  # layers
-_STRAIGHT = 8.0  # how much more a joint weighs than a node
+_STRAIGHT = 8.0  # the weight of a joint relative to a node
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A layout: ``centres`` of the nodes, and for each edge the points that it passes, from the border of its
-    source to that of its target; an edge from a node to itself has none. Pixels, y growing downwards."""
+    """A layout: ``centres`` of the nodes, and for each edge its ``routes``, in pixels, y growing downwards.
+
+    A route has the points of the edge from the border of its source to that of its target; a self-loop has
+    none.
+    """
 
     width: float
     height: float
@@ -43,9 +48,11 @@ def placed(
     roots: Sequence[int],
     beside: Mapping[int, float],
 ) -> Placed:
-    """The layout of nodes with these widths and heights, the roots at the top; the same for the same graph.
-    No two edges have the same ends. ``beside``: how much room some nodes need at their right, for edges to
-    themselves."""
+    """Return the layout of nodes with these widths and heights, the roots at the top.
+
+    It is deterministic. No two edges have the same ends. ``beside`` is the width that some nodes need to
+    their right, for self-loops.
+    """
     return _Layering(sizes, edges, roots, beside).placed()
 
 
@@ -118,7 +125,10 @@ class _Layering:
     # order in each layer
 
     def _order(self) -> None:
-        """Sweeps down and up by the mean place of the neighbours; the order with the fewest crossings."""
+        """Order each layer by the mean positions of neighbours, in sweeps down and up.
+
+        The order with the fewest crossings is kept.
+        """
         best, fewest = [list(layer) for layer in self.layers], self._crossings()
         for sweep in range(self.sweeps):
             down = sweep % 2 == 0
@@ -134,7 +144,7 @@ class _Layering:
         self.layers = best
 
     def _crossings(self) -> int:
-        """How many pairs of edges between neighbouring layers cross."""
+        """Return the number of crossing pairs of edges between neighbouring layers."""
         total = 0
         for upper, lower in pairwise(self.layers):
             place = {n: i for i, n in enumerate(lower)}
@@ -145,7 +155,7 @@ class _Layering:
     # places
 
     def _across(self) -> dict[int, float]:
-        """The x of all that stands in a layer."""
+        """Return the x coordinates of all nodes and joints."""
         x: dict[int, float] = {}
         for layer in self.layers:
             here = 0.0
@@ -175,8 +185,10 @@ class _Layering:
     # edges
 
     def _ports(self, at: Mapping[int, Point]) -> Mapping[tuple[int, int], float]:
-        """Where on the border of its two ends each edge, by its number, meets these: side by side in the
-        order in which they go on."""
+        """Return where each edge, by its number, meets the borders of its two ends.
+
+        Edges at one end are side by side, in the order of their next points.
+        """
         met: dict[tuple[int, int], list[int]] = {}
         for k, chain in enumerate(self.chains):
             for end in (0, -1) if chain else ():
@@ -197,7 +209,10 @@ class _Layering:
         ports: Mapping[tuple[int, int], float],
         tall: Mapping[int, float],
     ) -> tuple[Point, ...]:
-        """Down from the border of one end to that of the other, upright past the layers in between."""
+        """Return the points of an edge between the borders of its ends.
+
+        It is vertical within the layers in between.
+        """
         chain = self.chains[number]
         if not chain:
             return ()
@@ -211,9 +226,11 @@ class _Layering:
 
 
 def inversions(numbers: Sequence[int], below: int) -> int:
-    """How many pairs i < j have numbers[i] > numbers[j], all from 0 to ``below`` - 1: of edges from left to
-    right by their upper ends, with these lower ends, how many pairs cross. A Fenwick tree counts those that
-    came before, in n·log ``below`` steps."""
+    """Return the number of pairs i < j with numbers[i] > numbers[j], all from 0 to ``below`` - 1.
+
+    For edges from left to right by their upper ends, with these lower ends, it is the number of crossings. A
+    Fenwick tree counts the preceding numbers, in n·log ``below`` steps.
+    """
     counted = [0] * (below + 1)
     total = 0
     for seen, number in enumerate(numbers):
@@ -230,11 +247,11 @@ def inversions(numbers: Sequence[int], below: int) -> int:
 
 
 def spread(wished: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
-    """The x that minimise Σ weight·(x - wished)² with x[k+1] - x[k] ≥ apart[k]."""
+    """Return the x that minimise Σ weight·(x - wished)² with x[k+1] - x[k] ≥ apart[k]."""
     offset = [0.0]
     for gap in apart:
         offset.append(offset[-1] + gap)
-    pools: list[tuple[float, float, int]] = []  # mean, weight, how many
+    pools: list[tuple[float, float, int]] = []  # mean, weight, number
     for wish, weight, shift in zip(wished, weights, offset, strict=False):
         mean, heavy, many = wish - shift, weight, 1
         while pools and pools[-1][0] > mean:

@@ -1,20 +1,23 @@
-"""Which layer each node of a small directed graph stands in: edges point down where they can, in the order in
-which a search finds the nodes.
+"""The layer of each node of a small directed graph.
+
+Edges point down if possible, in the order in which a search finds the nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-BETWEEN = 26.0  # boxes of one layer
+BETWEEN = 26.0  # the distance of two boxes of one layer
 
 
-WIDEST = 1200.0  # a layer takes no further node past this, or past a square of the size of the drawing
+WIDEST = 1200.0  # the maximum width of a layer, unless the side of a square drawing is larger
 
 
 def discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int]) -> list[int]:
-    """The place of each node in the order in which a search in breadth meets it, from the roots, and then
-    from those that none leads to."""
+    """Return the rank of each node in a breadth-first search from the roots.
+
+    The search then continues from the nodes that it has not reached.
+    """
     after: list[list[int]] = [[] for _ in range(nodes)]
     for a, b in edges:
         after[a].append(b)
@@ -24,7 +27,7 @@ def discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int]
         queue = [node for node in start if node not in rank]
         for node in queue:
             rank[node] = len(rank)
-        for node in queue:  # grows on the way
+        for node in queue:  # grows during the loop
             for other in after[node]:
                 if other not in rank:
                     rank[other] = len(rank)
@@ -39,8 +42,11 @@ def discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int]
 def layer_of(
     widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Sequence[int], widest: float
 ) -> list[int]:
-    """The layer of each node: below all before it, every edge turned towards the later discovery, and the
-    first of these with room. In a square of n nodes an edge passes √n layers and not n, each with a joint."""
+    """Return the layer of each node: below all its predecessors, and the first of these with room.
+
+    Every edge is turned towards the later discovery. In a square of n nodes an edge crosses √n layers and not
+    n, each with a joint.
+    """
     before: list[list[int]] = [[] for _ in widths]
     for a, b in turned(edges, rank):
         before[b].append(a)
@@ -56,7 +62,7 @@ def layer_of(
 
 
 def turned(edges: Sequence[tuple[int, int]], rank: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The edges between two nodes, each from the one that was found first."""
+    """Yield the edges between two nodes, each from the one that was found first."""
     for a, b in edges:
         if rank[a] != rank[b]:
             yield (a, b) if rank[a] < rank[b] else (b, a)

@@ -1,4 +1,4 @@
-"""What stands in the way of a verdict for every number of records, on a terminal and as JSON.
+"""Obstacles to a verdict for every number of records, on a terminal and as JSON.
 
 One decision: an instance is shown as a small database, a line for each relation that has facts.
 """
@@ -20,8 +20,10 @@ from stead_sym.support.wrapping import Text, headed, indented, labelled
 
 
 class LeadingData(Document):
-    """A step from a database all of whose parts are known; `part` are the facts of `after` that are a new
-    part. Without a call `after` is an initial database."""
+    """A step from a database whose local views are all known; `part` are the facts of `after` in a new view.
+
+    Without a call, `after` is an initial database.
+    """
 
     call: str | None
     before: list[str] | None
@@ -30,9 +32,12 @@ class LeadingData(Document):
 
 
 class ObstacleData(Document):
-    """The `facts` of a database that stands in the way of a verdict for every number of records: parts on
-    `k` values do not exclude it, or, where something is `broken`, the last of the steps breaks that. The
-    `steps` lead to its parts; `run`: each starts where the last has ended, so that some agent reaches it."""
+    """The `facts` of a database that prevents a verdict for every number of records.
+
+    Either local views on `k` values do not exclude it, or, if something is `broken`, the last of the steps
+    violates that. The `steps` lead to its local views. `run`: each starts in the last state of the one
+    before, so that some agent reaches it.
+    """
 
     k: Count
     broken: str | None
@@ -42,7 +47,7 @@ class ObstacleData(Document):
 
 
 def print_obstacle(spec: str, obstacle: Obstacle, deployment: Deployment, console: Console) -> None:
-    """The database that stands in the way, and the steps that lead to its parts."""
+    """Print the database that prevents a verdict, and the steps that lead to its local views."""
     console.print()
     console.print(Text.assemble((spec, "bold"), " ", ("unknown", "yellow")))
     console.print(indented(Text(in_the_way(obstacle))))
@@ -52,7 +57,7 @@ def print_obstacle(spec: str, obstacle: Obstacle, deployment: Deployment, consol
 
 
 def in_the_way(obstacle: Obstacle) -> str:
-    """What the database that stands in the way is."""
+    """Return the description of the database that prevents a verdict."""
     if obstacle.broken:
         return f"what stands in the way: `{obstacle.broken}` is not so in this database"
     said = f"what stands in the way: {obstacle.k}-views do not exclude this database, in which it is not so"
@@ -62,7 +67,7 @@ def in_the_way(obstacle: Obstacle) -> str:
 
 
 def told(obstacle: Obstacle) -> str:
-    """What the steps below it are."""
+    """Return the description of the steps below it."""
     if obstacle.is_run:
         return "the run; with larger bounds (--max-bound) it is found and replayed"
     return (
@@ -72,7 +77,7 @@ def told(obstacle: Obstacle) -> str:
 
 
 def put_in(steps: Sequence[Leading]) -> tuple[tuple[str, ...], ...]:
-    """Per step the facts of the database that it starts from which the step before has not left."""
+    """Return per step the facts of its first database that are absent after the step before."""
     before = [frozenset[Fact](), *(step.after.facts for step in steps)]
     return tuple(
         () if step.before is None else tuple(map(str, sorted(step.before.facts - last)))
@@ -81,14 +86,14 @@ def put_in(steps: Sequence[Leading]) -> tuple[tuple[str, ...], ...]:
 
 
 def changed(leading: Leading) -> tuple[str, ...]:
-    """What a step changes."""
+    """Return the changes of a step, as text."""
     before = frozenset() if leading.before is None else leading.before.facts
     after = leading.after.facts
     return tuple(map(str, as_changes(leading.after.schema, after - before, before - after)))
 
 
 def call_words(leading: Leading, deployment: Deployment) -> str:
-    """The call of a step, and whether it is an event."""
+    """Return the call of a step, marked if it is an event."""
     if leading.call is None:
         return "initially"
     is_event = any(event.name == leading.call.tool for event in deployment.events)
@@ -96,14 +101,14 @@ def call_words(leading: Leading, deployment: Deployment) -> str:
 
 
 def _database(state: Instance) -> RenderableType:
-    """The facts, a line for each relation."""
+    """Return the facts, a line for each relation."""
     if not state.facts:
         return Text("no facts", "dim")
     return labelled((relation, printable("  ".join(facts))) for relation, facts in rows_of(state))
 
 
 def rows_of(state: Instance) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The relations that have facts, with their rows as text."""
+    """Yield the relations that have facts, with their rows as text."""
     for relation in state.schema.relations:
         if rows := sorted(state.tuples(relation.name)):
             yield relation.name, tuple(", ".join(row) or "true" for row in rows)
@@ -122,7 +127,7 @@ def _steps(obstacle: Obstacle, deployment: Deployment) -> RenderableType:
 
 
 def obstacle_data(obstacle: Obstacle) -> ObstacleData:
-    """The same as data."""
+    """Return the same as data."""
     return ObstacleData(
         k=obstacle.k,
         broken=obstacle.broken or None,

@@ -16,7 +16,7 @@
     return element;
   };
 
-  // What a link leads to is opened, and all that it stands in.
+  // Open the target of a link, and everything that contains it.
   const open = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
     if (!target) return;
@@ -64,7 +64,7 @@
     const after = () => (now < last ? now + 1 : loop >= 0 ? loop + 1 : now);
     const show = () => {
       const held = new Map(first.map((fact) => [fact.text, fact.relation]));
-      let size = Number(states[0].dataset.facts); // a large first state is not shown whole
+      let size = Number(states[0].dataset.facts); // a large first state is shown in part
       for (let k = 1; k <= now; k += 1) {
         size += added[k].length - removed[k].length;
         removed[k].forEach((fact) => held.delete(fact.text));

@@ -1,9 +1,9 @@
 """A verification as one HTML file that needs no network: `write_report`.
 
-The page is plain HTML, which a reader without scripts, a printer and a screen reader get as it is; the script
-in `page.js` adds steps by keyboard and drawings that can be zoomed. One decision: nothing that stands in the
-page can run. All text is escaped where it is put in (`support.html`), and the page's policy allows the one
-style and the one script that came with the package, by their digests, and nothing else, no address either.
+The page is plain HTML, complete for a reader without scripts, a printer and a screen reader. The script in
+`page.js` adds steps by keyboard and drawings that can be zoomed. One decision: no content of the page can
+run. All text is escaped on insertion (`support.html`). The page's policy allows the one style and the one
+script of the package, by their digests, and nothing else, including no address.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import OF_NOTHING, verdict_line
 
 MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
-"""How a report begins."""
+"""The beginning of a report."""
 _WORST_FIRST = ("fails", "unknown", OF_NOTHING, "holds")
 
 
 def report_html(result: Verification | Deepening) -> str:
-    """The page."""
+    """Return the page of a result."""
     if isinstance(result, Deepening):
         from stead_sym.report.page_deepening import deepening_html
 
@@ -69,7 +69,7 @@ def report_html(result: Verification | Deepening) -> str:
 
 
 def stopped_html(source: str, why: str, verdicts: Sequence[KnownVerdict]) -> str:
-    """The page of a run that ended early, for the reason ``why``: what was established, and what is open."""
+    """Return the page of a run that ended early, for the reason ``why``, with its ``verdicts`` so far."""
     rows = (
         tag(
             "li",
@@ -90,7 +90,7 @@ def stopped_html(source: str, why: str, verdicts: Sequence[KnownVerdict]) -> str
 
 
 def page_of(title: str, header: Html, sections: Sequence[tuple[str, str, Html]]) -> str:
-    """A page of sections, each with its anchor and name."""
+    """Return a page of sections, each with its anchor and name."""
     style, script = _packaged("page.css") + STYLE, _packaged("page.js")
     head = tag(
         "head",
@@ -118,15 +118,17 @@ def page_of(title: str, header: Html, sections: Sequence[tuple[str, str, Html]])
 
 
 def prepare_report(path: Path) -> None:
-    """Raise `InputError` where a report cannot be written to a path, before there is one: where the folder is
-    not there, and where something stands there that is no report."""
+    """Raise `InputError` if a report cannot be written to a path, before there is one.
+
+    This is so if the folder does not exist, and if the path has a file that is no report.
+    """
     prepare_file(path, MARKER, "report")
 
 
 def write_report(result: Verification | Deepening, path: str | Path) -> Path:
-    """Write the report to a file, and return its path. Only an earlier report is written over.
+    """Write the report to a file, and return its path. Only an earlier report is overwritten.
 
-    Raises `InputError` where the file is something else, and where it cannot be written.
+    Raises `InputError` if the file is something else, and if it cannot be written.
     """
     path = Path(path)
     prepare_report(path)
@@ -135,8 +137,10 @@ def write_report(result: Verification | Deepening, path: str | Path) -> Path:
 
 
 def write_stopped(source: str, why: str, verdicts: Sequence[KnownVerdict], path: str | Path) -> None:
-    """Write `stopped_html` to a file, as `write_report` does: what an earlier run has left there would be
-    taken for the report of this one."""
+    """Write `stopped_html` to a file, as `write_report` does.
+
+    Otherwise the report of an earlier run would be taken for that of this one.
+    """
     path = Path(path)
     prepare_report(path)
     write_file(path, stopped_html(source, why, verdicts))
@@ -160,13 +164,13 @@ def _policy(style: str, script: str) -> str:
 
 
 def section_of(anchor: str, name: str, *content: Content, count: int | None = None) -> tuple[str, str, Html]:
-    """A section with its anchor and name."""
+    """Return a section with its anchor and name."""
     heading = tag("h2", name, tag("span", f" {count:,}", class_="count") if count else None, id=f"{anchor}-h")
     return anchor, name, tag("section", heading, content, id=anchor, aria_labelledby=f"{anchor}-h")
 
 
 def _answer(result: Verification) -> str:
-    """The verdicts in one sentence."""
+    """Return the verdicts in one sentence."""
     claims = [verdict for verdict in result.verdicts.values() if verdict.claim]
     if claims:
         others = [verdict.said for verdict in result.verdicts.values() if not verdict.claim]
@@ -176,7 +180,7 @@ def _answer(result: Verification) -> str:
 
 
 def answered(words: Sequence[str]) -> str:
-    """The verdicts in one sentence, as words."""
+    """Return the verdicts, given as words, in one sentence."""
     if not words:
         return "no specification was checked"
     several = {"holds": "hold", OF_NOTHING: "hold, of nothing", "fails": "fail", "unknown": "are unknown"}

@@ -1,7 +1,7 @@
-"""Decisions in the page of a report: the graph, and every context with what was offered and selected.
+"""Decisions in the page of a report: the graph, and every context with the calls offered and selected.
 
-One decision: a page has room for so much text (`Budget`). Prompts that several decisions share stand once,
-and what is left out is counted, with the command that shows it.
+One decision: the text of a page is limited (`Budget`). A prompt shared by several decisions appears once.
+What is left out is counted, with the command that shows it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ _MAX_PROMPT_CHARACTERS = 600_000  # characters of prompts
 
 @dataclass
 class Budget:
-    """The room that is left in a page, and which messages stand in it already, each with its anchor and with
-    the words for the place."""
+    """The remaining room in a page, and the messages that it already has.
+
+    Each message has its anchor, and the place in words.
+    """
 
     room: int = _MAX_PROMPT_CHARACTERS
     decisions: int = _MAX_DECISIONS
@@ -35,14 +37,14 @@ class Budget:
 
 
 def decision_anchor(agent: int, number: int) -> str:
-    """Where decision ``number``, from 1, of an agent stands, which is given by its place among the agents."""
+    """Return the anchor of decision ``number``, from 1, of an agent, given by its index in the deployment."""
     return f"decision-{agent}-{number}"
 
 
 def decisions_of(
     result: Verification, place: int, name: str, graph: DecisionGraph | str, budget: Budget
 ) -> Html:
-    """The decisions of an agent, the ``place``-th of the deployment."""
+    """Return the decisions of an agent, the ``place``-th of the deployment."""
     run = result.agents[name]
     heading = tag("h3", f"{name}, decided by {run.agent}") if name else None
     if isinstance(graph, str):
@@ -83,7 +85,7 @@ def decisions_of(
 
 
 def _gloss(run: AgentRun) -> Content:
-    """What the numbers beside the decisions of a language model mean."""
+    """Return the meaning of the numbers beside the decisions of a language model."""
     if not any(isinstance(answer.said, Decoding) for answer in run.answers):
         return None
     return tag(
@@ -96,7 +98,7 @@ def _gloss(run: AgentRun) -> Content:
 
 
 def _example(run: AgentRun) -> str:
-    """What a canonical name is, by one of the first that there is."""
+    """Return the meaning of a canonical name, by one of the first that occur."""
     for context, _ in run.decisions:
         for sort, values in context.view.active_domain.items():
             if f"{sort.upper()}_1" in values:
@@ -134,7 +136,7 @@ def _legend(graph: DecisionGraph) -> Iterator[str]:
 
 
 def _sizes(graph: DecisionGraph) -> dict[int, int]:
-    """How many states show each context that is a node of its own."""
+    """Return how many states show each context that is a node of its own."""
     return {
         group[0]: size
         for group, size in zip(graph.groups, graph.quotient.sizes, strict=False)
@@ -195,13 +197,13 @@ def _decision(
 
 
 def _given(given: Given) -> Html:
-    """One answer, with what came with it."""
+    """Return one answer, with its note."""
     calls = ", ".join(map(str, given.calls))
     return tag("li", tag("code", calls), f": {given.note}" if given.note else None)
 
 
 def _next(place: int, number: int, graph: DecisionGraph | str) -> Content:
-    """The contexts that a step leads to, as links: what the drawing shows, in words."""
+    """Return links to the contexts that a step leads to: the content of the drawing, in words."""
     if isinstance(graph, str) or (number,) not in graph.groups:
         return None
     links: list[Content] = []
@@ -224,7 +226,7 @@ def _listed(items: list[Html], most: int, none: str) -> Html:
 
 
 def _prompt(place: int, number: int, answer: Answer, budget: Budget) -> Content:
-    """The messages that the model was sent, each where it stands first in the page."""
+    """Return the messages that the model was sent, each at its first place in the page."""
     if not answer.prompt:
         return None
     shown: list[Html] = []

@@ -1,6 +1,6 @@
-"""What raising the bounds has found, as a page: verdicts, what stands in their way, views, runs.
+"""The results of the iterative bound increase as a page: verdicts, obstacles, local views, runs.
 
-One decision: a view is shown as the small database that it is. They are folded, and where there are many the
+One decision: a local view is shown as a small database. The views are folded, and if there are many the
 smallest of them are shown.
 """
 
@@ -28,11 +28,11 @@ from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.support.printable import plural
 
 MOST_VIEWS = 48
-"""So many views of one set are shown."""
+"""The maximum number of views of one set that are shown."""
 
 
 def deepening_html(found: Deepening) -> str:
-    """The page."""
+    """Return the page of a result."""
     words = [one.verdict.said for one in found.found.values()]
     answer = answered(words)
     worst = next((w for w in ("fails", "unknown", "holds") if w in words), "none")
@@ -143,7 +143,7 @@ def _lines(items: Iterable[str]) -> Content:
 
 
 def database(facts: Iterable[Fact]) -> Html:
-    """A small database: a line for each relation that has facts."""
+    """Return a small database: a line for each relation that has facts."""
     rows: dict[str, list[str]] = {}
     for fact in sorted(facts):
         rows.setdefault(fact.relation, []).append(f"({', '.join(fact.args)})" if fact.args else "true")
@@ -157,7 +157,7 @@ def database(facts: Iterable[Fact]) -> Html:
 
 
 def _shown(found: Deepening) -> dict[Shown, list[str]]:
-    """What shows specifications for every number, each with these."""
+    """Return the proofs for every number of records, each with the specifications it shows."""
     result: dict[Shown, list[str]] = {}
     for name, one in found.found.items():
         if one.every_number is not None:

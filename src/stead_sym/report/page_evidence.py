@@ -1,8 +1,8 @@
-"""Evidence in the page of a report: runs as lists of steps, each with what it changes.
+"""Evidence in the page of a report: runs as lists of steps, each with its changes.
 
-One decision: the facts of the first state and the changes of every step stand in the page, and nothing else
-of the states; the script of the page adds them up. So a long run through large states stays small, and
-whoever reads without the script reads the changes.
+One decision: of the states, the page has the facts of the first one and the changes of every step only; the
+script of the page adds them up. A long run through large states thus stays small, and a reader without the
+script reads the changes.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 
 _MAX_STEPS, _MAX_RUNS, _MAX_FACTS = 400, 12, 500
-_FACTS_SHOWN_AT_FIRST = 12  # so many facts of a first state are shown without being asked for
+_FACTS_SHOWN_AT_FIRST = 12  # more facts of a first state are folded
 
 
 def title_of(number: int, verdict: Verdict) -> str:
-    """What a specification is called in the page: a question has no name but its formula, which stands beside
-    it; ``number`` is its place among the verdicts."""
+    """Return the title of a specification in the page.
+
+    An unnamed one has only its formula, which is shown beside the title. ``number`` is its place among the
+    verdicts.
+    """
     return verdict.spec if verdict.claim or verdict.spec.isidentifier() else f"question {number}"
 
 
 def evidence_of(result: Verification, number: int, verdict: Verdict) -> Html:
-    """The evidence for one verdict; ``number`` is its place among the verdicts."""
+    """Return the evidence for one verdict; ``number`` is its place among the verdicts."""
     assert verdict.evidence is not None
     assert verdict.trace is not None
     shown = outline(verdict.evidence)
@@ -98,7 +101,7 @@ def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numb
 
 
 def _begins(number: int, shown: Outline, run: Numbered) -> Content:
-    """Where a run begins that does not begin at the start."""
+    """Return where a run begins, unless it begins at the start."""
     if run.begins is None:
         return None
     anchor = f"run-{number}-{run.begins.run}-{run.begins.steps}"
@@ -129,7 +132,7 @@ def _first(run: Numbered, anchor: str, met: str | None) -> Html:
 
 
 def _parts_of(run: Numbered, steps: int) -> list[int | Folded]:
-    """The steps that there is room for, those together that do the same again."""
+    """Return the steps that fit in the page; repetitions of the same steps are folded into one."""
     legs = [leg.step for leg in run.legs[:steps]]
     loop = None if run.loop is None or run.loop >= steps else run.loop
     return folded(legs, [run.changes(k) for k in range(steps)], loop)
@@ -195,7 +198,7 @@ def _fact(fact: Fact) -> Html:
 
 
 def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iterator[Content]:
-    """Who makes a step, how many calls were offered and selected, and how many outcomes there were."""
+    """Yield the actor of a step, the numbers of calls offered and selected, and the number of outcomes."""
     yield "an event" if actor is None else f"by {word}" if actor else "by the agent"
     if move.offered > 1:
         every = move.selected == move.offered
@@ -217,7 +220,7 @@ def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iter
 
 
 def _claims(run: Numbered, steps: int, met: str | None) -> Content:
-    """The claims about the state after so many steps, and the fairness constraint that it meets."""
+    """Return the claims about the state after ``steps`` steps, and the fairness constraint that it meets."""
     remarks = run.remarks[steps]
     if not remarks and met is None:
         return None

@@ -1,4 +1,4 @@
-"""The sections of a report that are numbers: the sizes of the domains, and what the answer took."""
+"""The numeric sections of a report: the sizes of the domains, and the cost of the verification."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from stead_sym.verification.result import Verification
 
 
 def domain_section(result: Verification) -> Iterator[Html]:
+    """Yield the sizes of the domains, with their derivation."""
     literal = result.mode == "theorem"
     yield tag(
         "p",
@@ -42,6 +43,7 @@ def _derivation(derived: Derivation, literal: bool) -> Sequence[Content]:
 
 
 def statistics_section(result: Verification) -> Iterator[Html]:
+    """Yield the counts of the verification and the statistics of the engine."""
     numbers = [(name.replace("_", " "), f"{value:,}") for name, value in result.statistics.items()]
     activity = [
         (f"most {sort} in use", f"{activity.most:,} of {activity.bound:,}")
@@ -61,14 +63,17 @@ def statistics_section(result: Verification) -> Iterator[Html]:
 
 
 def pairs(pairs: Sequence[tuple[str, Content]]) -> Html:
+    """Return a list of names with their values."""
     return tag("dl", (tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs))
 
 
 def table_of(
     caption: str, columns: Sequence[str], rows: Sequence[Sequence[Content]], *, stacks: bool = False
 ) -> Html:
-    """A table that scrolls sideways where it does not fit, or with ``stacks`` becomes a list; the first cell
-    of a row heads it."""
+    """Return a table; the first cell of a row heads it.
+
+    If it is too wide it scrolls sideways, or with ``stacks`` becomes a list.
+    """
     return tag(
         "div",
         tag(

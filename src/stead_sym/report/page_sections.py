@@ -1,7 +1,6 @@
 """The sections of a report, from the verdicts to the text that was verified.
 
-One decision: each says in a sentence what it is for, so that a reader who knows nothing of the theory gets
-along.
+One decision: each section states its purpose in one sentence, for readers without knowledge of the theory.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ _MEANING = {
 
 
 def verdicts_section(result: Verification) -> Iterator[Html]:
+    """Yield the verdicts, with a legend of the words used."""
     if not result.verdicts:
         yield tag("p", nothing_checked(result))
         return
@@ -52,7 +52,7 @@ def _class(verdict: Verdict) -> str:
 
 
 def verdict_opening(verdict: Verdict, title: str) -> Html:
-    """What stands first about a verdict: its mark and word, the formula, and why it is unknown."""
+    """Return the first part of a verdict: its mark and word, the formula, and the reason if it is unknown."""
     return joined(
         tag(
             "h3",
@@ -66,7 +66,7 @@ def verdict_opening(verdict: Verdict, title: str) -> Html:
 
 
 def verdict_scope(verdict: Verdict) -> Html:
-    """Whether it was expected, and what it is about."""
+    """Return the expectation and the scope of a verdict."""
     said = (expectation(verdict.word, verdict.expected), *verdict.scope)
     return joined(tag("p", line, class_="scope") for line in said if line)
 
@@ -91,6 +91,7 @@ def _verdict(result: Verification, number: int, verdict: Verdict) -> Html:
 
 
 def findings_section(result: Verification) -> Iterator[Html]:
+    """Yield the findings, the accepted ones, and the number of unexamined subformulas."""
     yield tag("p", "What makes a verdict say less than it seems to, each with what to do about it.")
     if result.findings:
         titles = {v.spec: title_of(number, v) for number, v in enumerate(result.verdicts.values(), 1)}
@@ -109,7 +110,7 @@ def findings_section(result: Verification) -> Iterator[Html]:
 
 
 def finding_of(finding: Finding, about: str | None) -> Html:
-    """One finding, and what it is about."""
+    """Return one finding, and the specification it is about."""
     return joined(
         tag(
             "h3",
@@ -123,12 +124,13 @@ def finding_of(finding: Finding, about: str | None) -> Html:
 
 
 def _prose(text: str) -> Iterator[Content]:
-    """A sentence; the parts of it between backticks are shown as code."""
+    """Yield the parts of a sentence, those between backticks as code."""
     for number, part in enumerate(text.split("`")):
         yield tag("code", part) if number % 2 else part
 
 
 def hypotheses_section(result: Verification) -> Iterator[Html]:
+    """Yield the hypotheses of the verdicts, with an introduction."""
     missing = result.hypotheses.missing
     yield tag(
         "p",
@@ -143,7 +145,7 @@ def hypotheses_section(result: Verification) -> Iterator[Html]:
 
 
 def hypotheses_table(hypotheses: Hypotheses) -> Iterator[Html]:
-    """Each hypothesis, with how it was established or why not, and the choices that were widened."""
+    """Yield each hypothesis, with how it was established or why not, and the choices that were widened."""
     yield table_of(
         "Hypotheses",
         ("hypothesis", "status", "how"),
@@ -172,6 +174,7 @@ def _status(hypothesis: Hypothesis) -> Html:
 
 
 def evidence_section(result: Verification) -> Iterator[Html]:
+    """Yield the evidence for each verdict that has a run."""
     shown = [(k, v) for k, v in enumerate(result.verdicts.values(), 1) if v.trace is not None]
     if not shown:
         yield tag(
@@ -199,6 +202,7 @@ def evidence_section(result: Verification) -> Iterator[Html]:
 
 
 def deployment_section(deployment: Deployment) -> Iterator[Html]:
+    """Yield the text that was verified, and its digest."""
     text = print_deployment(deployment)
     yield tag(
         "details",
@@ -207,6 +211,3 @@ def deployment_section(deployment: Deployment) -> Iterator[Html]:
     )
     digest = tag("code", text_digest(deployment))
     yield tag("p", "Digest, without the specifications: ", digest, class_="quiet")
-
-
-# lists and tables

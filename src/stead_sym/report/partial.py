@@ -1,7 +1,7 @@
-"""What is known of a verification that has ended before it had answered everything.
+"""The known verdicts of a verification that has ended early.
 
-One decision: a verdict is passed on as finished data and finished text as soon as it is established, so that
-whoever prints it needs neither the deployment nor an engine, which may be gone.
+One decision: a verdict is passed on as finished data and finished text as soon as it is established. Printing
+it then requires neither the deployment nor an engine, which may no longer exist.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from stead_sym.verification.verdict import Verdict, expectation, verdict_line
 
 @dataclass(frozen=True, slots=True)
 class KnownVerdict:
-    """A verdict as it is printed: ``shown`` says in a few words what shows it, and its scope, ``evidence``
-    is what stands below the table, ``data`` its part of the report. ``established``: there is a verdict; else
-    the question is open."""
+    """A verdict as it is printed.
+
+    ``shown`` is what shows it in a few words, and its scope; ``evidence`` is printed below the table, and
+    ``data`` is its part of the report. ``established``: there is a verdict; otherwise it is open.
+    """
 
     spec: str
     established: bool
@@ -32,19 +34,19 @@ class KnownVerdict:
 
     @property
     def word(self) -> str:
-        """`holds`, `fails` or `unknown`: of no verdict before the findings is it known that it is empty."""
+        """The word `holds`, `fails` or `unknown`; vacuity is unknown before the findings."""
         return str(self.data["verdict"])
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The reason of an unknown verdict, what was expected, and the scope of any."""
+        """The reason of an unknown verdict, the expected one, and the scope."""
         scope = self.data["scope"]
         assert isinstance(scope, list)
         return str(self.data["reason"]), expectation(self.word, self._expected), *map(str, scope)
 
     @property
     def unexpected(self) -> bool:
-        """A verdict that is established is another than the one that is expected."""
+        """True if an established verdict differs from the expected one."""
         return self.word not in ("unknown", self._expected or "holds")
 
     @property
@@ -56,8 +58,11 @@ class KnownVerdict:
 def message(
     verdict: Verdict, moves: Moves | None, console: Console | None, *, established: bool = True
 ) -> dict[str, Json]:
-    """The verdict, to be passed on as JSON: as it is printed on ``console``, or, where that is None, with its
-    evidence as data, which ``moves`` complete."""
+    """Return the verdict as JSON, to be passed on.
+
+    It is the text as printed on ``console``, or if that is None, the evidence as data, which ``moves``
+    completes.
+    """
     text = ""
     if console is not None:
         with console.capture() as printed:
@@ -68,10 +73,10 @@ def message(
 
 
 def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple[KnownVerdict, ...]:
-    """The verdicts that the messages pass on; ``reason`` says why there is none for the others."""
+    """Return the verdicts of the messages; ``reason`` is why the others are missing."""
     verdicts: list[KnownVerdict] = []
     for sent in messages:
-        verdict = KnownVerdict(**sent)  # type: ignore[arg-type]  # what `message` made
+        verdict = KnownVerdict(**sent)  # type: ignore[arg-type]  # from `message`
         if not verdict.established:
             missing = f"not reached: {reason}"
             verdict = KnownVerdict(verdict.spec, False, missing, "", {**verdict.data, "reason": missing})
@@ -80,7 +85,7 @@ def known_verdicts(messages: Iterable[Mapping[str, Json]], reason: str) -> tuple
 
 
 def print_known(verdicts: Sequence[KnownVerdict], console: Console, *, quiet: bool) -> None:
-    """The table of verdicts with the evidence below it; with ``quiet`` a line for each."""
+    """Print the table of verdicts with the evidence below it; with ``quiet`` a line for each."""
     if quiet:
         for known in verdicts:
             console.print(verdict_line(known.spec, known.word, known.remarks), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Where two counterexamples part, up to the names of the values that no constant names."""
+"""The point of divergence of two counterexamples, up to the names of values outside the constants C."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from stead_sym.report.document import TraceStepData, VerdictData
 
 
 class PartingData(Document):
-    """Where two counterexamples part: the number of the step, from 1, up to which they are the same but for
-    the names of values outside C (0: at their first databases), and the steps taken there (null: the run has
-    ended). Where only the loops differ, it is the step after the last."""
+    """The point of divergence of two counterexamples.
+
+    `step` is the first step, from 1, that differs in more than the names of values outside C; 0: their first
+    databases differ. `before` and `after` are the steps taken there, null if the run has ended. If only the
+    loops differ, it is the step after the last.
+    """
 
     step: Count
     before: str | None
@@ -24,8 +27,10 @@ class PartingData(Document):
 
 
 def part(before: VerdictData, after: VerdictData, sorts: Set[str]) -> PartingData | None:
-    """Where two runs part; None where they are the same up to a bijection between the values outside C, which
-    are named after one of ``sorts`` with a number."""
+    """Return the point of divergence of two runs, or None if they are equal up to a bijection.
+
+    The bijection is between the values outside C, which are named after one of ``sorts`` with a number.
+    """
     if not _alike(before, after, 0, sorts):
         return PartingData(0, None, None)
     for k, (old, new) in enumerate(zip_longest(before.trace, after.trace), 1):
@@ -41,8 +46,10 @@ def _label(step: TraceStepData | None) -> str | None:
 
 
 def _alike(before: VerdictData, after: VerdictData, steps: int, sorts: Set[str]) -> bool:
-    """Whether the runs are isomorphic up to so many steps: each becomes an instance whose relations are what
-    happens at a step."""
+    """Return True if the runs are isomorphic for the first ``steps`` steps.
+
+    Each run becomes an instance whose relations are the facts and calls of each step.
+    """
     first, second = (frozenset(_happening(run, steps)) for run in (before, after))
     arities = {fact.relation: len(fact.args) for fact in first | second}
     schema = Schema((Sort("value"),), tuple(Relation(r, ("value",) * n) for r, n in arities.items()))
@@ -54,7 +61,7 @@ def _alike(before: VerdictData, after: VerdictData, steps: int, sorts: Set[str])
 
 
 def _happening(run: VerdictData, steps: int) -> Iterator[Fact]:
-    """What happens up to so many steps, each fact and call with the place where it stands."""
+    """Yield the facts and calls of the first ``steps`` steps, each with its position."""
     for fact in run.start:
         yield _placed("start", fact)
     for k, step in enumerate(run.trace[:steps], 1):

@@ -1,8 +1,8 @@
-"""What a long run says on stderr while it runs: a spinner on a terminal, else a line now and then.
+"""Progress of a long run on stderr: a spinner on a terminal, otherwise occasional lines.
 
-One decision: a short run says nothing. A phase has the words of a reader, not of the engine, and goes on
-saying how much of it is done, where that is known, while parts of it report counts of their own. A run that
-says nothing does not wait for `rich` to be imported.
+One decision: a short run prints nothing. The words for a phase are those of the user, not of the engine. A
+phase continues to show how much of it is done, if that is known, while parts of it report counts of their
+own. A run without output does not wait for the import of `rich`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _WORDS = {
     "fail": "that fail",
     "open": "unknown",
 }
-"""For phases and counts of the engines; others are words as they are."""
+"""Words for the phases and counts of the engines; others are printed as they are."""
 
 
 class ProgressDisplay:
-    """A `Progress` on the console that ``make_console`` makes when it is needed, to be used as a context
-    manager around the run.
+    """A `Progress` on a console, to be used as a context manager around the run.
 
-    Silent for ``patience`` seconds; then a spinner, or a line at most every ``interval`` seconds.
+    ``make_console`` creates the console on first use. There is no output for ``patience`` seconds; then a
+    spinner, or a line at most every ``interval`` seconds.
     """
 
     def __init__(
@@ -54,20 +54,23 @@ class ProgressDisplay:
         self._status: Status | None = None
         self._phase = ""
         self._done: Mapping[str, int] = {}
-        """How much of the phase is done, as it was told last."""
+        """The last reported counts of the completed part of the phase."""
 
     @cached_property
     def _console(self) -> Console:
         return self._make_console()
 
     def __enter__(self) -> ProgressDisplay:
+        """Return the display itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Stop the spinner."""
         if self._status is not None:
             self._status.stop()
 
     def __call__(self, phase: str, /, **counts: int) -> None:
+        """Show the phase and its counts, at most once per interval if there is no terminal."""
         now = time.monotonic()
         if "of" in counts or phase != self._phase:
             self._phase, self._done = phase, counts if "of" in counts else {}
@@ -86,7 +89,7 @@ class ProgressDisplay:
 
 
 def progress_on_stderr() -> ProgressDisplay:
-    """Progress for whoever reads stderr."""
+    """Return a display of progress on stderr."""
 
     def console() -> Console:
         from stead_sym.report.streams import console_on
@@ -97,11 +100,14 @@ def progress_on_stderr() -> ProgressDisplay:
 
 
 def progress_line(phase: str, counts: Mapping[str, int], elapsed: float) -> str:
-    """Phase, counts and seconds in one line: "preparing: 3 of 12 tools, 40 actions of ship (21 s)"."""
+    """Return phase, counts and seconds in one line.
+
+    For example: "preparing: 3 of 12 tools, 40 actions of ship (21 s)".
+    """
     phase = _WORDS.get(phase, phase)
     parts: list[tuple[str, str]] = []
     for name, number in counts.items():
-        if name == "of" and parts:  # what the count before it comes to in the end
+        if name == "of" and parts:  # the total of the count before it
             so_far, counted = parts.pop()
             parts.append((f"{so_far} of {number:,}", counted))
         else:

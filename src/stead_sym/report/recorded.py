@@ -1,7 +1,7 @@
-"""A report of `verify --json` read back, also of a file without a bound.
+"""Reading of a report of `verify --json`, including one of a file without a bound.
 
-One decision: a report is read by the type that writes it, and one of another version, which has other parts,
-is refused. A report of an error or of an interrupted run is a report too.
+One decision: a report is read by the type that writes it, and one of another version, with other fields, is
+refused. A report of an error or of an interrupted run is a report too.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Recorded:
 
     @property
     def specs(self) -> Mapping[str, VerdictData]:
-        """The verdicts that it has."""
+        """The verdicts in the report."""
         return self.report.specs or {}
 
     @property
     def findings(self) -> list[FindingData]:
-        """The findings that it has."""
+        """The findings in the report."""
         return self.report.findings or []
 
     @property
@@ -60,19 +60,21 @@ class Recorded:
 
     @property
     def every_number(self) -> Mapping[str, EveryNumberData]:
-        """What shows specifications for every number of records."""
+        """The proofs of specifications for every number of records."""
         return self.report.every_number if isinstance(self.report, DeepeningReport) else {}
 
     def word(self, spec: str) -> Said | None:
-        """What is said of a specification; `unknown` where the run has ended before it had a verdict, None
-        where it was not asked for."""
+        """Return the verdict of a specification.
+
+        It is `unknown` if the run has ended before its verdict, and None if it was not requested.
+        """
         if spec in self.specs:
             return self.specs[spec].said
         return "unknown" if self.error is not None else None
 
 
 def read_report(data: object, source: str) -> Recorded:
-    """The report that ``data`` is; `InputError` with the place where it is none or of another version."""
+    """Return ``data`` as a report; `InputError` with the place if it is none or of another version."""
     marks: dict[str, type[Report | DeepeningReport | ErrorReport]] = {
         "error": ErrorReport,
         "every_number": DeepeningReport,

@@ -1,6 +1,6 @@
-"""A replay of evidence on a terminal: its runs, with a mark at each step and claim that was looked at.
+"""A replay of evidence on a terminal: its runs, with a mark at each step and claim that was checked.
 
-One decision: of a step that was not confirmed nothing is said but what the evidence says. It may be anything.
+One decision: of an unconfirmed step only the content of the evidence is shown, which may be anything.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from stead_sym.support.wrapping import indented
 def print_replayed(
     evidence: Evidence, replayed: Replayed, moves: Moves, console: Console, verbose: bool = False
 ) -> None:
-    """The runs of evidence that was replayed, a tick at each step that was confirmed and a cross where the
-    replay failed; with ``verbose`` also the decisions on them. Nothing where there is no run."""
+    """Print the runs of replayed evidence; nothing if there are none.
+
+    A tick marks each confirmed step, and a cross the failure of the replay. With ``verbose``, also print the
+    decisions on the runs.
+    """
     shown = outline(evidence)
     if not any(run.legs for run in shown.runs):
         return
@@ -54,7 +57,7 @@ def print_replayed(
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The marks beside steps and claims: a tick for what a replay confirmed, a cross where it failed."""
+    """The marks beside steps and claims: a tick if a replay confirmed it, a cross where it failed."""
 
     replayed: Replayed
     ascii_only: bool

@@ -1,8 +1,8 @@
-"""Verdicts and findings as SARIF 2.1.0, which GitHub, GitLab and editors show at their lines of the file.
+"""Verdicts and findings as SARIF 2.1.0, which GitHub, GitLab and editors show at lines of the file.
 
-One decision: a specification that fails is an `error`, one whose verdict is unknown too, since neither is
-established; a finding is a `warning`. What holds is no result, unless it holds of nothing (a `warning`) or
-has a scope (a `note`).
+One decision: a specification that fails is an `error`, and so is one whose verdict is unknown, since neither
+is established. A finding is a `warning`. A specification that holds is no result, unless it holds vacuously
+(a `warning`) or has a scope (a `note`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stead_sym.verification.verdict import Verdict
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MARKER = f'{{\n  "$schema": "{SCHEMA}"'
-"""How a log begins that is written with two spaces for each level."""
+"""The beginning of a log that is indented by two spaces."""
 
 
 class _Result(NamedTuple):
@@ -38,7 +38,7 @@ class _Result(NamedTuple):
 
 
 def sarif_data(result: Verification | Deepening, version: str) -> dict[str, Json]:
-    """The log of a verification by stead-sym of that ``version``."""
+    """Return the log of a verification by stead-sym of that ``version``."""
     results = [
         *(_verdict(verdict, _agent(result), result.place(name)) for name, verdict in result.verdicts.items()),
         *map(_finding, result.findings),
@@ -48,12 +48,12 @@ def sarif_data(result: Verification | Deepening, version: str) -> dict[str, Json
 
 
 def sarif_findings(findings: Iterable[Finding], version: str) -> dict[str, Json]:
-    """The log of findings alone."""
+    """Return the log of findings alone."""
     return _log([_finding(finding) for finding in findings], version)
 
 
 def sarif_error(error: SteadError, version: str) -> dict[str, Json]:
-    """The log of a run that ended in an error."""
+    """Return the log of a run that ended in an error."""
     return _log([_error(error)], version)
 
 
@@ -132,7 +132,7 @@ def _result(result: _Result, rules: list[str]) -> dict[str, Json]:
         "level": result.level,
         "message": {"text": printable(result.text)},
         "locations": [{"physicalLocation": _physical(result.place)}] if result.place else [],
-        # the same result in two versions of a file, wherever its line has moved to
+        # identifies a result across versions of a file, independent of its line
         "partialFingerprints": {"steadSym/v1": f"{result.rule}/{result.spec or printable(result.text)}"},
     }
     if result.accepted is not None:
@@ -156,7 +156,7 @@ def _physical(place: Span) -> dict[str, Json]:
 
 
 def annotation_lines(result: Verification | Deepening) -> Iterator[str]:
-    """Verdicts and findings as lines that a workflow of GitHub shows at their places."""
+    """Yield verdicts and findings as lines that a GitHub workflow shows at their places."""
     for name, verdict in result.verdicts.items():
         if one := _verdict(verdict, _agent(result), result.place(name)):
             yield _annotation(one)
@@ -164,7 +164,7 @@ def annotation_lines(result: Verification | Deepening) -> Iterator[str]:
 
 
 def error_annotation(error: SteadError) -> str:
-    """The same of a run that ended in an error."""
+    """Return the line for a run that ended in an error."""
     return _annotation(_error(error))
 
 
@@ -178,7 +178,7 @@ def _annotation(result: _Result) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A property of an annotation."""
+    """Escape a property of an annotation."""
     for character, escape in (("%", "%25"), (":", "%3A"), (",", "%2C"), ("\r", "%0D"), ("\n", "%0A")):
         text = text.replace(character, escape)
     return text

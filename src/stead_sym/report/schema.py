@@ -1,4 +1,4 @@
-"""The schema of the reports as JSON, made of the types that write them."""
+"""The JSON schema of the reports, derived from the types that write them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMMANDS = {
 
 
 def report_schema() -> dict[str, Json]:
-    """The JSON Schema of what these commands print with `--json`, one of an error among them."""
+    """Return the JSON Schema of the output of these commands with `--json`, including that of an error."""
     either, parts = schema_components([*_COMMANDS.values(), ErrorReport], ref_template="#/$defs/{name}")
     commands = ", ".join(f"`stead-sym {command} --json`" for command in _COMMANDS)
     return {

@@ -1,7 +1,6 @@
 """A shield on a terminal and as JSON.
 
-One decision: the gate stands as it is to be written, below the table that says how much of the offer it
-leaves.
+One decision: the gate is printed as it is to be written, below the table with its share of the offered calls.
 """
 
 from __future__ import annotations
@@ -20,8 +19,10 @@ from stead_sym.verification.verdict import Word
 
 
 class GuardedData(Document):
-    """A tool: how many calls are enabled behind the shield and how many of them allowed; the condition of a
-    call to be allowed, null where none was found."""
+    """A tool with the numbers of its calls that are enabled behind the shield, and of those allowed.
+
+    `condition` is the condition under which a call is allowed, null if none was found.
+    """
 
     enabled: Count
     allowed: Count
@@ -37,9 +38,11 @@ class LostData(Document):
 
 class ShieldReport(Document):
     """The most permissive restriction of any agent that keeps the specifications `kept`; `left` have none.
-    `gate` is the text for the file, null where nothing is denied and where a condition was not found;
-    `verdicts` are those behind it. `stopped`: the tools of which the `agent` makes a call that the gate
-    forbids; null where no agent was given."""
+
+    `gate` is the text for the file, null if nothing is denied or if a condition was not found. `verdicts` are
+    those behind it. `stopped` are the tools of which the `agent` makes a call that the gate forbids. `agent`
+    is null if none was given.
+    """
 
     deployment: str
     kept: list[str]
@@ -56,7 +59,7 @@ class ShieldReport(Document):
 
 
 def shield_data(shield: Shield) -> dict[str, Json]:
-    """As data: a `ShieldReport`."""
+    """Return the shield as data: a `ShieldReport`."""
     lost, verified = shield.lost, shield.verified
     return ShieldReport(
         deployment=shield.deployment.name,
@@ -85,7 +88,7 @@ def _tool_data(tool: Guarded) -> GuardedData:
 
 
 def print_shield(shield: Shield, console: Console) -> None:
-    """What any agent may do such that the specifications hold."""
+    """Print the calls that any agent may make such that the specifications hold."""
     console.print(
         Text.assemble((shield.deployment.name, "bold"), f", any agent, such that {_listed(shield.kept)}")
     )

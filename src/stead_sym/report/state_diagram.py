@@ -1,7 +1,6 @@
-"""The state space as a drawing: every reachable state with its facts, every step with who makes it.
+"""The state space as a drawing: every reachable state with its facts, every step with its actor.
 
-One decision: facts that every state has stand once, above the drawing; what is left in a node is what tells
-it from others.
+One decision: facts of every state appear once, above the drawing; a node has the facts that distinguish it.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
 from stead_sym.verification.result import Verification
 
 MOST_STATES = 100
-"""How many states are drawn by default: past that nobody reads them."""
+"""The default maximum number of states that are drawn; a larger drawing is unreadable."""
 
 _MAX_FACTS = 12
 
 
 def state_diagram(result: Verification, graph: StateGraph) -> Diagram:
-    """The states that an engine has found, with their steps."""
+    """Return the states that an engine has found, with their steps, as a diagram."""
     always = frozenset.intersection(*(state.facts for state in graph.states))
     vertices = []
     for number, state in enumerate(graph.states):

@@ -1,8 +1,7 @@
-"""The steps of a run as a table: who made the call, who could have done otherwise, which facts changed.
+"""The steps of a run as a table: the actor of each call, its alternatives, and the changed facts.
 
-One decision: a column stands only where some step has something to say in it, and who branched stands below
-who makes the call where there is a column for that. Steps that do the same again are one line, but where each
-of them is checked.
+One decision: a column appears only if some step has content for it. The branching is printed below the actor
+if there is a column for that. Repetitions of the same steps are one line, unless each of them is checked.
 """
 
 from __future__ import annotations
@@ -21,13 +20,16 @@ from stead_sym.support.printable import printable, printable_lines
 from stead_sym.support.wrapping import Table, Text, headed
 
 MovesOf = Callable[[Instance, Step], Move | None]
-"""What is known of a step from a state, None where nothing is."""
+"""A function that returns the move of a step from a state, or None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step of a run, with the facts that it added and removed. ``move`` is what else could have happened;
-    ``repeats``: the step is part of the loop; ``check`` is the mark that a replay gives it."""
+    """One step of a run, with the facts that it added and removed.
+
+    ``move`` has the alternatives to it. ``repeats``: the step is part of the loop. ``check`` is the mark of a
+    replay.
+    """
 
     step: Step
     added: tuple[Fact, ...]
@@ -38,7 +40,7 @@ class StepRow:
 
 
 def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
-    """The steps, numbered from 1, with a mark at those that repeat."""
+    """Return the steps as a table, numbered from 1, with a mark at those that repeat."""
     checked = any(row.check for row in rows)
     by_whom = any(row.step.actor != "" for row in rows)
     branched = [_branched(row.move) for row in rows]
@@ -72,12 +74,12 @@ def _folded(rows: Sequence[StepRow]) -> Sequence[int | Folded]:
 
 
 def actor_word(step: Step) -> str:
-    """Who makes the step: the name of the agent, "agent" where it has none, "event"."""
+    """Return the actor of the step: the name of the agent, "agent" if it has none, or "event"."""
     return "event" if step.actor is None else step.actor or "agent"
 
 
 def _branched(move: Move | None) -> str:
-    """Who had a choice at the step, one per line, and the margin with which a language model decided."""
+    """Return the branching at the step, one per line, and the margin of a language model's decision."""
     if move is None:
         return ""
     words = move.branching.split(", ") if move.branching else []
@@ -87,7 +89,7 @@ def _branched(move: Move | None) -> str:
 
 
 def _changes(row: StepRow) -> RenderableType:
-    """What a step changes, one change per line."""
+    """Return the changes of a step, one per line."""
     styles = {"+": "green", "-": "red"}
     changes = as_changes(row.step.state.schema, row.added, row.removed)
     lines = [Text(printable(change), styles.get(change.sign, "yellow")) for change in changes]

@@ -1,4 +1,4 @@
-"""Choices among records alike, on a terminal and as JSON."""
+"""Choices among symmetric records, on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LISTED = 12  # calls, facts or values of a long list
 
 
 class SeparationData(Document):
-    """What would tell the possible calls apart, in how many of the states that show this."""
+    """A relation that would distinguish the possible calls, in `states` of the states with this context."""
 
     relation: str
     states: Count
@@ -28,9 +28,12 @@ class SeparationData(Document):
 
 
 class SymmetricData(Document):
-    """A context that is not action-rigid: the values that its automorphism moves, with their images; the
-    offered calls that it moves; the values that automorphisms exchange, in classes; and of the possible calls
-    those that are alike, in orbits."""
+    """A context that is not action-rigid.
+
+    `automorphism` maps the values that it moves to their images, and `moved` are the offered calls that it
+    moves. `alike` are the classes of values that automorphisms exchange. `orbits` are the symmetric calls
+    among the possible ones.
+    """
 
     agent: str
     facts: list[str]
@@ -46,7 +49,7 @@ class SymmetricData(Document):
 
 
 class KeptData(Document):
-    """A verdict: why no choice of any kind changes it, and whether some single choice does."""
+    """A verdict: the reason why no choice changes it, and `differs` if some single choice does."""
 
     verdict: Word
     kept: str | None
@@ -54,8 +57,11 @@ class KeptData(Document):
 
 
 class SingleChoiceData(Document):
-    """A choice that was verified, in the contexts with these numbers: the call at place `rank`, from 0, of
-    those alike. `holds` has the truth of the specifications, null where no run is fair."""
+    """A choice that was verified, in the contexts with these numbers.
+
+    It is the call at place `rank`, from 0, of the symmetric ones. `holds` has the truth of the
+    specifications, null if no run is fair.
+    """
 
     contexts: list[Count]
     rank: Count
@@ -63,9 +69,11 @@ class SingleChoiceData(Document):
 
 
 class SymmetryReport(Document):
-    """The contexts that are not action-rigid, numbered from 0, and what choices among records alike change.
+    """The contexts that are not action-rigid, numbered from 0, and the effect of choices in them.
+
     `states` are those of the literal domain, `met` the canonical contexts met, and `left` the single choices
-    that were not tried. `gates` are as in a `Report`."""
+    that were not tried. `gates` are as in a `Report`.
+    """
 
     deployment: str
     agent: str
@@ -79,7 +87,7 @@ class SymmetryReport(Document):
 
 
 def print_symmetry(found: Symmetry, console: Console) -> None:
-    """The contexts that are not action-rigid, and what the choices there do to each verdict."""
+    """Print the contexts that are not action-rigid, and the effect of the choices there on each verdict."""
     result = found.result
     met = result.contexts or 0
     many = f"{len(found.contexts)} of {met} contexts {'are' if len(found.contexts) != 1 else 'is'}"
@@ -140,7 +148,7 @@ def _listed(items: object) -> str:
 
 
 def symmetry_data(found: Symmetry) -> dict[str, Json]:
-    """The same as data: a `SymmetryReport`."""
+    """Return the same as data: a `SymmetryReport`."""
     numbers = {id(context): number for number, context in enumerate(found.contexts)}
     result = found.result
     return SymmetryReport(

@@ -1,9 +1,7 @@
 """A verification on a terminal: counts, a table of verdicts, and the run behind each of them.
 
-What fails is shown before the findings, what holds below them.
-
-One decision: nothing depends on colour or on symbols. Where the stream has neither, the words and the
-layout say the same.
+The runs of failing specifications come before the findings, those of the others after. One decision: nothing
+depends on colour or on symbols. If the stream has neither, the words and the layout have the same content.
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ from stead_sym.verification.options import Domain
 from stead_sym.verification.result import AgentRun, Verification
 
 _MAX_CLOSE_DECISIONS = 3
-"""So many of the decisions with the least margin are listed."""
+"""The maximum number of decisions with the least margin that are listed."""
 
 
 def nothing_checked(result: Verification) -> str:
-    """What is said of a verification that asked for no specification."""
+    """Return the text for a verification without specifications."""
     others = (
         " (those of the file are for others; `--spec NAME` asks for one)" if result.deployment.specs else ""
     )
@@ -43,7 +41,7 @@ def nothing_checked(result: Verification) -> str:
 
 
 def print_verification(result: Verification, console: Console, *, hypotheses: bool = False) -> None:
-    """The whole report; with ``hypotheses`` also what the verdicts rest on, in full."""
+    """Print the whole report; with ``hypotheses`` also the hypotheses of the verdicts, in full."""
     console.print(_heading(result))
     if hypotheses:
         console.print()
@@ -83,7 +81,7 @@ def print_verification(result: Verification, console: Console, *, hypotheses: bo
 
 
 def print_verdicts(result: Verification, console: Console) -> None:
-    """One line per specification, and nothing else."""
+    """Print one line per specification, and nothing else."""
     for verdict in result.verdicts.values():
         console.print(str(verdict), soft_wrap=True)
 
@@ -112,7 +110,7 @@ def _heading(result: Verification) -> RenderableType:
 
 
 def reached(result: Verification, before: str = "") -> list[str]:
-    """What was reached, in words; ``before`` stands before the number of initial states."""
+    """Return the counts of the exploration in words; ``before`` precedes the number of initial states."""
     if result.explored is None:
         return [f"not all: `{'' if result.broken is None else result.broken.claim}` is broken"]
     counts = [plural(result.explored.states, "state"), plural(result.explored.transitions, "transition")]
@@ -122,8 +120,10 @@ def reached(result: Verification, before: str = "") -> list[str]:
 
 
 def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
-    """What the verdicts rest on, in a few words: the bounds, which every report has to show, and what is out
-    of the ordinary."""
+    """Yield the hypotheses of the verdicts in a few words.
+
+    These are the bounds, which every report must show, and anything exceptional.
+    """
     if hypotheses.activity:
         seen = (f"{sort} {a.most} of {a.bound}" for sort, a in hypotheses.activity.items())
         yield "bounded", f"{', '.join(seen)} in use at most"
@@ -136,7 +136,7 @@ def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
 
 
 def _asked(run: AgentRun) -> str:
-    """What one of several agents was asked."""
+    """Return the queries to one of several agents, in words."""
     if run.is_any:
         return "any agent (everything offered)"
     if run.contexts is None or run.queries is None:
@@ -146,7 +146,7 @@ def _asked(run: AgentRun) -> str:
 
 
 def _weight(weighed: Weight, agent: str) -> str:
-    """How far the model means the calls that it selects, and what its decisions stand for."""
+    """Return the token probability of the selected calls, and the sampling that the decisions cover."""
     whose = f"{agent}: " if agent else ""
     parts = []
     if weighed.mass is not None:
@@ -164,7 +164,7 @@ def _weight(weighed: Weight, agent: str) -> str:
 
 
 def _repeated(told: Repeated, agent: str) -> str:
-    """How often it was asked the same, and whether it answered the same."""
+    """Return how often the agent was queried in the same context, and if its answers differed."""
     whose = f"{agent}: " if agent else ""
     again = plural(len(told.again), "context")
     if told.samples > 1:
@@ -181,7 +181,7 @@ def _agent(result: Verification) -> str:
 
 
 def domain_text(restriction: Restriction, mode: Domain) -> str:
-    """The sizes of the domains, and what they rest on."""
+    """Return the sizes of the domains, and their justification."""
     if not restriction.sizes:
         return "empty: there are no sorts"
     sizes = ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
@@ -194,7 +194,7 @@ def domain_text(restriction: Restriction, mode: Domain) -> str:
 
 
 def _findings(result: Verification) -> RenderableType:
-    """What makes a verdict say less than it seems to, and how much was not looked at."""
+    """Return the findings, and the number of subformulas that were not examined."""
     table = findings_table(result.findings)
     for accepted in result.accepted:
         table.add_row(Text("accepted", "dim"), Text(str(accepted), "dim"))
@@ -205,8 +205,10 @@ def _findings(result: Verification) -> RenderableType:
 
 
 def _divided(answers: Sequence[tuple[str, Answer]]) -> RenderableType:
-    """The decisions in which an agent answered differently when it was asked again; each with the name of
-    the agent, which may be empty."""
+    """Return the decisions in which an agent answered differently when it was queried again.
+
+    Each comes with the name of the agent, which may be empty.
+    """
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for column in ("agent", "decision"):
         table.add_column(column, no_wrap=True)
@@ -217,8 +219,10 @@ def _divided(answers: Sequence[tuple[str, Answer]]) -> RenderableType:
 
 
 def _closest(answers: Sequence[tuple[str, Answer]], *, several: bool) -> RenderableType:
-    """The decisions that language models took with the least margin; ``several``: with the agents whose they
-    are."""
+    """Return the decisions that language models took with the least margin.
+
+    ``several``: with the agent of each.
+    """
     numbers = ("margin", "on the offer")
     columns = (*numbers, "unforced", *(["agent"] if several else []), "decision", "selected")
     table = headed(*columns, folds=("selected",), right=numbers)

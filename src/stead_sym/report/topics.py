@@ -1,7 +1,7 @@
-"""What each error and each finding means, with an example and what to do about it.
+"""The meaning of each error and each finding, with an example and a remedy.
 
-One decision: the texts stand in one file that people read too, `topics.md`, and nothing but their names is
-known here. A test makes each example and sees that it gives what it stands under.
+One decision: the texts are in one file for readers, `topics.md`, and only their names are known here. A test
+runs each example and checks that it produces the error or finding it is listed under.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One error or finding. ``kind`` is what the ``example`` is written in: `stead`, `sh` or `python`."""
+    """One error or finding. ``kind`` is the language of the ``example``: `stead`, `sh` or `python`."""
 
     name: str
     meaning: str
@@ -31,26 +31,26 @@ class Topic:
 
 @cache
 def topics() -> Mapping[str, Topic]:
-    """All of them, by name."""
+    """Return all topics, by name."""
     _, *parts = _text().split("\n## ")
     return MappingProxyType({topic.name: topic for topic in map(_topic, parts)})
 
 
 @cache
 def base() -> str:
-    """The deployment that examples are lines of which are not a whole one."""
+    """Return the deployment that completes the examples that are single lines of a file."""
     found = _BLOCK.search(_text())
     assert found is not None, "topics.md begins with a deployment"
     return found[2]
 
 
 def topic(words: str) -> Topic | None:
-    """The topic of that name, in which upper case, spaces and hyphens do not matter."""
+    """Return the topic of that name; upper case, spaces and hyphens are ignored."""
     return next((known for name, known in topics().items() if _plain(name) == _plain(words)), None)
 
 
 def near(words: str, otherwise: str) -> str:
-    """A question after a topic with a name close to this, or ``otherwise``."""
+    """Return a question with the closest topic name, or ``otherwise`` if none is close."""
     return nearest(words, topics(), otherwise)
 
 

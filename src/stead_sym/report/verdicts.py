@@ -1,7 +1,7 @@
 """Verdicts on a terminal: the table of them, and the run behind each.
 
-One decision: nothing depends on colour or on symbols. Where the stream has neither, the words and the layout
-say the same.
+One decision: nothing depends on colour or on symbols. If the stream has neither, the words and the layout
+have the same content.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
     "fails": ("✘", "x", "red"),
     "unknown": ("?", "?", "yellow"),
 }
-"""A symbol for what is said of a specification, one in ASCII, and a colour."""
+"""A symbol for each verdict, one in ASCII, and a colour."""
 
 
 def heading(deployment: Deployment, agent: str) -> text.Text:
-    """Return the title of what is printed of a deployment: its name, the agent, the gates in force."""
+    """Return the title of a report on a deployment: its name, the agent, the gates in force."""
     return Text.assemble((deployment.name, "bold"), " under ", (agent, "bold"), behind(deployment.gated))
 
 
 def print_evidence(verdict: Verdict, moves: MovesOf | None, console: Console) -> None:
-    """What shows a verdict, below an empty line; nothing where nothing does."""
+    """Print the run that shows a verdict, below an empty line; nothing if there is none."""
     if verdict.trace is not None:
         console.print()
         console.print(_evidence(verdict, verdict.trace, moves, ascii_only=_is_ascii(console)))
 
 
 def print_trace(trace: Trace, console: Console) -> None:
-    """One run, such as the one that leads to an error."""
+    """Print one run, such as the one that leads to an error."""
     console.print(indented(_run(trace, ascii_only=_is_ascii(console))))
 
 
@@ -53,13 +53,13 @@ def _is_ascii(console: Console) -> bool:
 
 
 def verdict_row(verdict: Verdict) -> tuple[str, str, str]:
-    """The row of a verdict: what shows it, and beneath that what breaks a claim, and its scope."""
-    shown = shown_by(verdict)  # of an unknown one the reason
+    """Return the row of a verdict: what shows it, and below it the violation of a claim, and its scope."""
+    shown = shown_by(verdict)  # the reason if it is unknown
     return verdict.spec, verdict.said, "\n".join(dict.fromkeys(filter(None, (shown, *verdict.remarks))))
 
 
 def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> RenderableType:
-    """Specifications with their verdicts and what is said of these, if that is anything."""
+    """Return a table of specifications with their verdicts and the remarks about these, if any."""
     rows = [*rows]
     ascii_only = _is_ascii(console)
     columns = ["", "spec", "verdict", *(["what shows it"] if any(shown for *_, shown in rows) else [])]
@@ -72,7 +72,7 @@ def verdict_table(rows: Iterable[tuple[str, str, str]], console: Console) -> Ren
 
 
 def shown_by(verdict: Verdict) -> str:
-    """What shows a verdict, in a few words; empty where no run does."""
+    """Return what shows a verdict, in a few words; empty if no run does."""
     if verdict.holds is None and verdict.reason:
         return verdict.reason
     if verdict.trace is None:
@@ -93,7 +93,7 @@ def _evidence(verdict: Verdict, trace: Trace, moves: MovesOf | None, *, ascii_on
 
 
 def _run(trace: Trace, moves: MovesOf | None = None, *, ascii_only: bool) -> RenderableType:
-    """The steps as a table, a mark at those that repeat, and the remarks below it."""
+    """Return the steps as a table, a mark at those that repeat, and the remarks below it."""
     mark = "*" if ascii_only else "↺"
     rows = [
         StepRow(
@@ -111,7 +111,7 @@ def _run(trace: Trace, moves: MovesOf | None = None, *, ascii_only: bool) -> Ren
 
 
 def findings_table(findings: Iterable[Finding]) -> Table:
-    """What makes a verdict say less than it seems to, a line for each."""
+    """Return the findings as a table, a line for each."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="yellow", no_wrap=True)
     table.add_column(overflow="fold")
@@ -122,7 +122,7 @@ def findings_table(findings: Iterable[Finding]) -> Table:
 
 
 def hypotheses_table(hypotheses: Hypotheses) -> RenderableType:
-    """Every hypothesis with how it was established, and the contexts in which a choice was widened."""
+    """Return every hypothesis with how it was established, and the contexts with a widened choice."""
     table = Table.grid(padding=(0, 2))
     table.add_column(overflow="fold")
     table.add_column(style="dim", no_wrap=True)

@@ -1,4 +1,4 @@
-"""What `stead-sym explain` says of a file without a bound, on a terminal and as JSON."""
+"""The plan that `stead-sym explain` prints for a file without a bound, on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from stead_sym.support.wrapping import Text, headed, indented, labelled
 
 
 class LookData(Document):
-    """An alternative of a tool or event: its steps are looked at over `total` = x + `named` - `written` +
-    `kept` records for parts on x records. `outside` says why they are not, empty: they are."""
+    """An alternative of a tool or event, with the number of records over which its steps are examined.
+
+    They are examined over `total` = x + `named` - `written` + `kept` records for local views on x records.
+    `outside` is the reason why they are not, empty if they are.
+    """
 
     tool: str
     event: bool
@@ -30,7 +33,7 @@ class LookData(Document):
 
 
 class SoughtData(Document):
-    """How a specification is to be shown; over `needs` records it is refuted if it is false anywhere."""
+    """The method for a specification; over `needs` records it is refuted if it is false anywhere."""
 
     how: How
     needs: Count
@@ -38,10 +41,12 @@ class SoughtData(Document):
 
 
 class ViewsPlanReport(Document):
-    """What will be looked at for every number of values of the `sorts`: parts on `ks` of them, one number
-    after the other; `looks` are the steps for the first. `together` is shown in one induction, `left_out` are
-    invariants that cannot be, with the reasons. `agents` says what of the choices of each is looked at.
-    `gates` are as in a `Report`."""
+    """The plan of the proof for every number of values of the `sorts`.
+
+    It uses local views on `ks` of them, one number after the other; `looks` are the steps for the first.
+    `together` is shown in one induction. `left_out` are invariants that cannot be, with the reasons. `agents`
+    describes which choices of each agent are examined. `gates` are as in a `Report`.
+    """
 
     deployment: str
     agent: str
@@ -56,7 +61,7 @@ class ViewsPlanReport(Document):
 
 
 def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
-    """The plan as data: a `ViewsPlanReport`."""
+    """Return the plan as data: a `ViewsPlanReport`."""
     return ViewsPlanReport(
         deployment=plan.deployment.name,
         agent=agent,
@@ -72,7 +77,7 @@ def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
 
 
 def print_views_plan(plan: ViewsPlan, console: Console, agent: str) -> None:
-    """The whole plan."""
+    """Print the whole plan."""
     title = heading(plan.deployment, agent)
     every = f", for every number of {' and '.join(plan.sorts)}"
     grid = labelled()

@@ -1,7 +1,7 @@
-"""Files that are written where somebody asks for them.
+"""Files that are written to paths given by the user.
 
-One decision: what stands there already is looked at before anything is solved. A report and a log take the
-place of an earlier one only, and nothing takes that of the deployment: a slip of the hand costs no file.
+One decision: an existing file is inspected before the verification starts. A report or a log replaces an
+earlier one only, and nothing replaces the deployment, so that a mistyped path destroys no file.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from stead_sym.errors import InputError
 
 
 def prepare_file(path: Path, marker: str, what: str) -> None:
-    """Raise `InputError` where a file cannot be written, before there is anything to write: where the folder
-    is not there, and where a file stands there that is no ``what``, which begins with ``marker``. A device
-    and a pipe are not touched: they take what comes, once."""
+    """Raise `InputError` if a file cannot be written, before there is anything to write.
+
+    This is so if the folder does not exist, and if the path has a file that is no ``what``, which begins with
+    ``marker``. A device and a pipe are not touched: they accept any content, once.
+    """
     try:
         there = path.exists() or path.is_symlink()
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -34,17 +36,17 @@ def prepare_file(path: Path, marker: str, what: str) -> None:
 
 
 def refuse_source(target: str, source: str) -> None:
-    """Raise `InputError` where the file to write is the deployment itself."""
+    """Raise `InputError` if the file to write is the deployment itself."""
     try:
         same = samefile(target, source)
-    except OSError:  # one of them is no file, or none yet
+    except OSError:  # one of them is no file, or does not exist yet
         same = False
     if same:
         raise InputError(f"{target}: is the deployment itself; name another file")
 
 
 def write_file(path: str | Path, text: str) -> None:
-    """Write a file; `InputError` where that cannot be done."""
+    """Write a file; `InputError` if that is impossible."""
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -52,5 +54,5 @@ def write_file(path: str | Path, text: str) -> None:
 
 
 def unwritable(path: str | Path, error: OSError) -> InputError:
-    """The error for a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return InputError(f"{path}: cannot be written ({error.strerror or error}); name another file")

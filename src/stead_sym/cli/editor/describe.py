@@ -1,4 +1,4 @@
-"""What an editor shows for the name under the pointer: its declaration and its sorts.
+"""The text that an editor shows for the name under the pointer: its declaration and its sorts.
 
 One decision: sorts are those of the resolved deployment, found by the places of its binders. If the file
 cannot be resolved, names are shown without sorts.
@@ -32,12 +32,12 @@ _MAX_LISTED = 12
 
 
 def described(symbol: Symbol, deployment: Deployment | None) -> str:
-    """The symbol in a line or two of Markdown; names alone where there is no deployment."""
+    """Return the symbol in a line or two of Markdown; names alone if there is no deployment."""
     if deployment is None:
         return f"{symbol.kind} `{symbol.name}`"
     try:
         return _described(symbol, deployment)
-    except (InputError, StopIteration):  # the deployment is that of an earlier text, without such a name
+    except (InputError, StopIteration):  # the deployment belongs to an earlier text, without such a name
         return f"{symbol.kind} `{symbol.name}`"
 
 
@@ -107,7 +107,7 @@ def _sort_of_variable(symbol: Symbol, d: Deployment) -> str | None:
 
 
 def _binders(d: Deployment) -> Mapping[Place, str]:
-    """The sorts of all variables by the places where they are declared."""
+    """Return the sorts of all variables by the places where they are declared."""
     return {
         Place(binder.span.line, binder.span.column, len(binder.name)): binder.known_sort
         for binder in _within(d.written)
@@ -116,7 +116,7 @@ def _binders(d: Deployment) -> Mapping[Place, str]:
 
 
 def _within(item: object) -> Iterator[Binder]:
-    """Every binder in a part of a deployment."""
+    """Yield every binder in a part of a deployment."""
     if isinstance(item, Binder):
         yield item
     elif isinstance(item, tuple):

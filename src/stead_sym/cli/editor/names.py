@@ -1,8 +1,8 @@
-"""The names of a file: what each of them stands for, where it is declared and where it is used.
+"""The names of a file: the symbol of each, its declaration and its occurrences.
 
-One decision: names are followed through the syntax tree alone, with the scoping of the language (a name is a
-variable where a quantifier, parameter or binder around it declares it). So they are known in a file too whose
-sorts do not fit yet.
+One decision: names are resolved in the syntax tree alone, with the scoping of the language (a name is a
+variable if an enclosing quantifier, parameter or binder declares it). They are thus known even in a file with
+sort errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _USED: Mapping[str, Kind] = {
 }  # fmt: skip
 """The kind of the names that a rule of the grammar uses without declaring them."""
 _AUDIENCE: tuple[Kind, ...] = ("policy", "agent", "gate")
-"""Of what a name after `for` may be the name."""
+"""The possible kinds of a name after `for`."""
 _BINDING = frozenset(
     {"params", "binders", "binder", "declared", "tallied", "over", "declared_over", "choose", "fresh"}
 )
@@ -41,7 +41,7 @@ _SUCCESSOR = "succ"
 
 
 class Place(NamedTuple):
-    """Where a name stands: ``line`` and ``column`` count from 1, in characters."""
+    """The place of a name: ``line`` and ``column`` count from 1, in characters."""
 
     line: int
     column: int
@@ -50,9 +50,10 @@ class Place(NamedTuple):
 
 @dataclass(eq=False)
 class Symbol:
-    """What a name stands for. ``places`` are all of its occurrences, the declaration among them; that is
-    None where nothing declares it. Of the variable of a policy line, ``argument`` is the tool and the
-    position that gives it its sort.
+    """The referent of a name.
+
+    ``places`` are all of its occurrences, including the declaration, which is None if there is none. For the
+    variable of a policy line, ``argument`` is the tool and the position that gives it its sort.
     """
 
     kind: Kind
@@ -66,7 +67,7 @@ Scope: TypeAlias = Mapping[str, Symbol]
 
 
 class Names:
-    """The names in a text. Raises `ParseError` for what is no text of the language."""
+    """The names in a text. Raises `ParseError` if it is no text of the language."""
 
     def __init__(self, text: str, source: str = "<text>") -> None:
         self._global: dict[tuple[str, str], Symbol] = {}
@@ -75,12 +76,12 @@ class Names:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """Every symbol that stands somewhere, by its first place."""
+        """Every symbol that occurs, ordered by its first place."""
         found = [symbol for symbol in (*self._global.values(), *self._local) if symbol.places]
         return tuple(sorted(found, key=lambda symbol: min(symbol.places)))
 
     def at(self, line: int, column: int) -> tuple[Symbol, Place] | None:
-        """The symbol at a place, or right before it."""
+        """Return the symbol at a place, or right before it."""
         for symbol in self.symbols:
             for place in symbol.places:
                 if place.line == line and place.column <= column <= place.column + place.length:
@@ -88,9 +89,12 @@ class Names:
         return None
 
     def meaning(self) -> tuple[tuple[int, Kind, int], ...]:
-        """Which occurrences stand for the same thing: for each occurrence, in the order of the text, the
-        number of its symbol, its kind, and whether it is declared there. Two texts that differ in names only
-        have the same meaning if and only if these lists are equal."""
+        """Return which occurrences have the same referent.
+
+        For each occurrence, in the order of the text, it has the number of its symbol, its kind, and 1 if it
+        is declared there. Two texts that differ in names only have the same meaning if and only if these
+        lists are equal.
+        """
         numbered = enumerate(self.symbols)
         every = [(place, number, symbol) for number, symbol in numbered for place in symbol.places]
         return tuple(
@@ -98,10 +102,10 @@ class Names:
             for place, number, symbol in sorted(every, key=lambda found: found[0])
         )
 
-    # what is global
+    # global names
 
     def _named(self, kind: Kind, token: Token, *, declares: bool = False) -> Symbol:
-        """The symbol of a token; relations and definitions share their names, as tools and events do."""
+        """Return the symbol of a token; relations share their names with definitions, tools with events."""
         space = {"define": "relation", "event": "tool"}.get(kind, kind)
         symbol = self._global.setdefault((space, str(token)), Symbol(kind, str(token)))
         place = _place(token)
@@ -120,7 +124,7 @@ class Names:
             self._read(item, {})
 
     def _declare(self, item: Node) -> None:
-        """The name that an item declares for the whole file."""
+        """Declare the name that an item declares for the whole file."""
         kinds: Mapping[str, Kind] = {
             "title": "deployment", "gate": "gate",
             "sorts": "sort", "finite_sort": "sort", "ordered_sort": "sort",
@@ -146,7 +150,7 @@ class Names:
                 self._constant(token, declares=True)
 
     def _declare_constants(self, item: Node) -> None:
-        """Declare the constants of D0 first: a policy that stands before `init` may name them."""
+        """Declare the constants of D0 first: a policy that precedes `init` may name them."""
         match item.data:
             case "init":
                 for fact in trees_of(item):
@@ -158,14 +162,14 @@ class Names:
                 pass
 
     def _column(self, relation: Token, token: Token, *, declares: bool = False) -> None:
-        """A column by its name, which it has beside the columns of other relations of that name."""
+        """Note a column, whose name is separate from those of the columns of other relations."""
         symbol = self._global.setdefault((f"column of {relation}", str(token)), Symbol("column", str(token)))
         symbol.places.append(_place(token))
         if declares and symbol.declaration is None:
             symbol.declaration = _place(token)
 
     def _columns(self, node: Node) -> None:
-        """The names of columns that an atom or a fact has."""
+        """Note the names of columns in an atom or a fact."""
         for row in trees_of(node):
             for cell in trees_of(row):
                 if cell.data == "named":
@@ -178,7 +182,7 @@ class Names:
     # scopes
 
     def _read(self, node: Node, scope: Scope) -> Scope:
-        """Note the names of a node that are not declared for the whole file; the scope of what follows it."""
+        """Note the names of a node that are not declared for the whole file; return the scope after it."""
         names = [token for token in tokens_of(node) if token.type == "NAME"]
         for token in names if node.data in _USED else ():
             self._named(_USED[node.data], token)
@@ -196,7 +200,7 @@ class Names:
                     self._relation(tokens_of(to)[0])
                 return scope
             case "finite_sort" | "fair_calls":
-                return scope  # what stands below is declared already, or says nothing
+                return scope  # the names below it are declared already, or have no meaning
             case "text":
                 for token in names[1:]:
                     self._named("sort", token)
@@ -223,7 +227,7 @@ class Names:
             case "into_column":
                 for token in tokens_of(node)[1:]:
                     self._term(token, scope)
-            case "tally":  # what is summed stands before the variables that it speaks of
+            case "tally":  # the summand precedes the declaration of its variables
                 [over, *others] = sorted(trees_of(node), key=lambda part: part.data != "tallied")
                 inner = self._read(over, scope)
                 for token in names:
@@ -238,9 +242,7 @@ class Names:
             case _:
                 pass
         parts = trees_of(node)
-        if (
-            node.data != "effect"
-        ):  # a list of variables is for all of the node, also for what stands before it
+        if node.data != "effect":  # its variables are for all parts of the node, also earlier ones
             parts.sort(key=lambda part: part.data not in _BINDING)
         for part in parts:
             if part.data != "call":
@@ -260,7 +262,10 @@ class Names:
             self._constant(token)
 
     def _arguments(self, call: Node) -> Scope:
-        """The scope of a line of a policy: an argument of its call is a variable, unless it is a constant."""
+        """Return the scope of a policy line: an argument of its call is a variable, or a constant.
+
+        It is a constant if the file declares one of that name.
+        """
         tool = tokens_of(call)[0]
         self._named("tool", tool)
         scope: dict[str, Symbol] = {}
@@ -291,19 +296,19 @@ class Names:
                     self._read(part, scope)
 
     def _relation(self, token: Token) -> None:
-        """A relation as `P`, or as `P'` in an `ensure`, without the prime."""
+        """Note a relation, written `P`, or `P'` in an `ensure`, without the prime."""
         plain = Token(token.type, token.removesuffix("'"), line=token.line, column=token.column)
         self._named("relation", plain)
 
 
 def _terms(node: Node) -> list[Token]:
-    """The names and numbers that an atom, a fact or a call has as arguments, in the order written."""
+    """Return the names and numbers that are arguments of an atom, a fact or a call, in the order written."""
     named = [tokens_of(cell)[1:] if isinstance(cell, Tree) else [cell] for cell in _plain(node)]
     return [token for tokens in named for token in tokens]
 
 
 def _plain(node: Node) -> list[Token | Node]:
-    """The arguments without those that are a sum or a count."""
+    """Return the arguments without those that are a sum or a count."""
     return [cell for cell in _cells(node) if not isinstance(cell, Tree) or cell.data == "named"]
 
 
@@ -318,7 +323,7 @@ def _cells(node: Node) -> list[Token | Node]:
 
 
 def _named_text(item: Node) -> list[Token]:
-    """The name of a text, and its sort where that is written."""
+    """Return the name of a text, and its sort if it is written."""
     return [token for token in tokens_of(item) if token.type == "NAME"]
 
 
@@ -327,7 +332,7 @@ def _place(token: Token) -> Place:
 
 
 def renamed(text: str, places: list[Place], name: str) -> str:
-    """The text with another name at these places."""
+    """Return the text with another name at these places."""
     lines = text.split("\n")
     for place in sorted(places, reverse=True):
         line = lines[place.line - 1]
@@ -337,8 +342,11 @@ def renamed(text: str, places: list[Place], name: str) -> str:
 
 
 def clashes(text: str, symbol: Symbol, name: str) -> str | None:
-    """Why a symbol cannot be renamed so: a name would be captured, the text would be no deployment any more,
-    or data that are not read here may have the name. None if every name of the text keeps its meaning."""
+    """Return why a symbol cannot be renamed to a name, or None if every name keeps its meaning.
+
+    A name would be captured, the text would no longer be a deployment, or data that are not read here may
+    have the name.
+    """
     if not is_name(name):
         return f"{name!r} is no name; use letters, digits and _, with no digit first"
     of_data = symbol.kind == "constant" or symbol.argument is not None
@@ -354,7 +362,7 @@ def clashes(text: str, symbol: Symbol, name: str) -> str | None:
     try:
         parse_deployment(text)
     except InputError:
-        return None  # a file that is none yet cannot be spoilt
+        return None  # a file with errors cannot get worse
     try:
         parse_deployment(new)
     except InputError as error:
@@ -363,7 +371,7 @@ def clashes(text: str, symbol: Symbol, name: str) -> str | None:
 
 
 def declared(names: Names) -> Iterator[Symbol]:
-    """The symbols that the file declares for all of it, in the order of their places."""
+    """Return the symbols that the file declares for all of it, in the order of their places."""
     return (symbol for symbol in names.symbols if symbol.declaration and symbol.kind != "variable")
 
 

@@ -1,11 +1,12 @@
 """The language server of `.stead` files, over stdio (`pygls`, extra `lsp`).
 
-One decision: nothing is solved here. Diagnostics are what the parser and the linter say, which takes
-milliseconds, so that they can be made anew at every keystroke. No file and no database that a text names is
-opened: the text may be anybody's. Of one that has facts read from there, all but the constants is checked.
+One decision: nothing is solved here. Diagnostics are the results of the parser and the linter, which take
+milliseconds, so that they can be computed at every keystroke. No file and no database that a text names is
+opened, since the text may come from anyone. In a text with facts from there, everything but the constants is
+checked.
 
-Editors send the whole text at every change. A line ends where the protocol says, with a line feed, a carriage
-return or both, while `pygls` alone would end it at every character that Unicode calls a line break.
+Editors send the whole text at every change. A line ends as the protocol requires, with a line feed, a
+carriage return or both. Alone, `pygls` would end it at every character that Unicode calls a line break.
 """
 
 from __future__ import annotations
@@ -42,26 +43,25 @@ _KINDS = {
 
 @dataclass
 class _Known:
-    """The names and the deployment in the present text of a file, or in the latest earlier text that could be
-    read."""
+    """The names and the deployment in the present text of a file, or in the latest readable one."""
 
     names: Names | None = None
     deployment: Deployment | None = None
 
 
 class Server(LanguageServer):
-    """The server; ``known`` has what was read of each file by its address."""
+    """The server; ``known`` has the results for each file by its address."""
 
     def __init__(self) -> None:
         super().__init__("stead-sym", __version__, lsp.TextDocumentSyncKind.Full)
         self.known: dict[str, _Known] = {}
 
     def lines(self, uri: str) -> list[str]:
-        """The lines of a file as it is read."""
+        """Return the lines of a file as it is read."""
         return with_line_feeds(self.workspace.get_text_document(uri).source).split("\n")
 
     def looked_at(self, uri: str) -> list[lsp.Diagnostic]:
-        """Read the text of a file. Returns its errors and findings."""
+        """Read the text of a file, and return its errors and findings."""
         lines = self.lines(uri)
         text = "\n".join(lines)
         known = self.known.setdefault(uri, _Known())
@@ -81,8 +81,11 @@ class Server(LanguageServer):
         ]
 
     def _without_data(self, lines: Sequence[str], items: Items, names: Names) -> Iterator[lsp.Diagnostic]:
-        """The error of a text whose data files are not read, if there is one. An error about a constant is
-        left out, because the data may declare it; any other error is there with the data too."""
+        """Yield the error of a text whose data files are not read, if there is one.
+
+        An error about a constant is left out, because the data may declare it. Any other error remains with
+        the data.
+        """
         try:
             resolve_items(replace(items, loads=()))
         except InputError as error:
@@ -102,7 +105,7 @@ class Server(LanguageServer):
     def _diagnostic(
         self, lines: Sequence[str], span: Span | None, message: str, code: str, *, error: bool = False
     ) -> lsp.Diagnostic:
-        """A diagnostic with this message at a place; the word there is marked."""
+        """Return a diagnostic with this message at a place; the word there is marked."""
         place = Place(1, 1, 0)
         if span is not None:
             word = _WORD.match(_line(lines, span.line - 1), span.column - 1)
@@ -111,14 +114,14 @@ class Server(LanguageServer):
         return lsp.Diagnostic(self.range(lines, place), message, severity, code, source="stead-sym")
 
     def range(self, lines: Sequence[str], place: Place) -> lsp.Range:
-        """A place of a text in the units of the client."""
+        """Return a place of a text in the units of the client."""
         number, begin = place.line - 1, place.column - 1
         line, units = _line(lines, number), self.workspace.position_codec.client_num_units
         ends = (lsp.Position(number, units(line[:end])) for end in (begin, begin + place.length))
         return lsp.Range(*ends)
 
     def at(self, uri: str, position: lsp.Position) -> tuple[Symbol, Place] | None:
-        """The name at a position of a text that can be read."""
+        """Return the name at a position, or None if there is none or the text cannot be read."""
         lines = self.lines(uri)
         units = self.workspace.position_codec.client_num_units
         before = [*accumulate(map(units, _line(lines, position.line)), initial=0)]
@@ -129,18 +132,18 @@ class Server(LanguageServer):
             return None
 
     def locations(self, uri: str, places: Iterable[Place]) -> list[lsp.Location]:
-        """Places of a file."""
+        """Return places of a file in the form of the protocol."""
         lines = self.lines(uri)
         return [lsp.Location(uri, self.range(lines, place)) for place in sorted(places)]
 
 
 def _line(lines: Sequence[str], number: int) -> str:
-    """A line, counted from 0; nothing after the last one."""
+    """Return a line, counted from 0; empty after the last one."""
     return lines[number] if number < len(lines) else ""
 
 
 def make_server() -> Server:
-    """The server with a handler for each request that it answers."""
+    """Return the server with a handler for each request that it answers."""
     server = Server()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
