@@ -30,6 +30,9 @@ _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
 _AROUND = ("cli", "editor", "export", "models", "pytest_plugin", "sweeps")
 """The folders of tests of what stands around the core: they start processes."""
 
+# What the caller adds is for this run, and not for those that tests start.
+os.environ.pop("PYTEST_ADDOPTS", None)
+
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=_GENERATED)
 settings.register_profile("gate", settings.get_profile("ci"), max_examples=50)
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)

@@ -94,6 +94,7 @@ def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
         options.prompts = str(root / options.prompts)
     options.replay = [_from(root, word) for word in options.replay or ()] or None
     options.quiet = True
+    options.file = ""  # pytest has collected it
     return options
 
 

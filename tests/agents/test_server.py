@@ -246,7 +246,7 @@ def test_no_odd_answer_is_a_bug(place):
                     odd[kind] = path, value
                     error = ""
                     try:
-                        server = load(url, patience=Patience(request=5, tries=1), in_flight=1)
+                        server = load(url, patience=Patience(request=60, tries=1), in_flight=1)
                         assert decide(server, some, weigh=True)[1] == right
                     except AgentError as caught:
                         error = str(caught)

@@ -77,7 +77,7 @@ QUESTIONS = {"--spec", "--formula"}
 HERE = {"--domain"}
 OF_VERIFY_ALONE = {
     "--force", "--unwrapped", "--min-mass", "--deepen", "--max-bound",  # what verdicts are unknown for
-    "--engine", "--backend", "--max-states", "--timeout", "--memory",  # how it is solved
+    "--engine", "--method", "--backend", "--max-states", "--timeout", "--memory",  # how it is solved
     "--findings", "--strict", "--quiet", "--json", "--hypotheses", "--contexts", "--report", "--evidence",
     "--annotate", "--sarif", "--certify", "-h", "--help",  # what is told
 }  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_request_is_read_back_from_its_words() -> None:
         assert read.words == given.words
         assert {*read.gates} == {*given.gates}
         line = parse(given.words, Path())
-        assert request_of(argparse.Namespace(**vars(line), file="-")).words == read.words
+        assert request_of(argparse.Namespace(**{**vars(line), "file": "-"})).words == read.words
 
 
 def test_an_agent_without_a_name_is_given_by_name_too(desk: str) -> None:
