@@ -1793,8 +1793,8 @@ MUTATIONS = (
     Mutation(
         "a policy knows constants that the wrapper renames",
         "explore/policies.py",
-        "isinstance(wrapper.agent, RuleAgent) and wrapper.agent.constants <= wrapper.rigid",
-        "isinstance(wrapper.agent, RuleAgent)",
+        "return rules.constants <= wrapper.rigid",
+        "return True",
     ),
     Mutation(
         "a policy may select nothing",
@@ -2744,8 +2744,20 @@ MUTATIONS = (
     Mutation(
         "only one decision is ever changed",
         "/analyses/blame.py",
-        "            failing = still\n",
-        "            failing = []\n",
+        "all_tried, failing = self._larger(failing)\n",
+        "all_tried, failing = self._larger(failing)[0], []\n",
+    ),
+    Mutation(
+        "an answer that is replaced is given too",
+        "explore/contexts.py",
+        "(calls & ~met.states) |",
+        "calls |",
+    ),
+    Mutation(
+        "changes that leave nothing to do are enough",
+        "/analyses/blame.py",
+        "all(mend.idle for mend in self._mends.values()):",
+        "not self._mends:",
     ),
     Mutation(
         "single calls are not tried",
@@ -2948,8 +2960,8 @@ MUTATIONS = (
     Mutation(
         "a search that ends at its limit is complete",
         "/analyses/blame.py",
-        "complete and bool(mends)",
-        "complete",
+        " and all_tried and not self.limited\n",
+        " and all_tried\n",
     ),
     Mutation(
         "that no decisions help is said of a search that was cut off",

@@ -17,10 +17,14 @@ from generated.formulas import Signature, formulas
 from stead_sym.agents.revised import revised
 from stead_sym.agents.roles import wrap
 from stead_sym.analyses.blame import blame
+from stead_sym.cli.child import Stopped
 from stead_sym.cli.main import main
+from stead_sym.cli.parser import parser_of
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.engines.symbolic import engine
-from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.engines.symbolic.explore import contexts
+from stead_sym.engines.symbolic.explore.contexts import ContextFinder
+from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Future, Globally, Not
 from whole import verify
@@ -86,6 +90,34 @@ def test_what_is_found_mends_and_nothing_smaller_does(deployment, seed, kind):
                 for instead in subsets(context.calls):
                     if instead != selected:
                         assert not holds_with(deployment, agent, {context: instead}, verdict.spec)
+
+
+@settings(max_examples=examples(40, slow=400))
+@given(deployments(specs=2, max_tools=3, max_bound=2), st.data())
+def test_other_answers_of_a_policy_are_compiled_into_it(deployment, data):
+    """A policy with other answers in some contexts, by its formulas and by the explicit engine."""
+    [role] = deployment.agents
+    policy = data.draw(st.sampled_from([policy.name for policy in role.policies] or reject()))
+    try:
+        explicit = verify(deployment, policy, engine="explicit", max_states=60, findings=False)
+        if not (contexts := [(one, calls) for one, calls in explicit.decisions if len(one.calls) > 1]):
+            reject()
+        some = data.draw(st.lists(st.sampled_from(contexts), min_size=1, max_size=3, unique=True))
+        changes = {context: data.draw(st.sampled_from([*subsets(context.calls)])) for context, _ in some}
+        wrapper = revised(explicit.moves.wrappers[role.name], changes)
+        expected = verify(deployment, wrapper, engine="explicit", max_states=200, findings=False)
+    except (AgentError, DefinitionError, Undecided):
+        reject()
+    event(f"another verdict: {verdicts(expected) != verdicts(explicit)}")
+    for domain in ("theorem", "normal"):
+        found = verify(deployment, wrapper, domain=domain, findings=False)
+        assert verdicts(found) == verdicts(expected)
+        if domain == "theorem" and found.broken is None:
+            assert (found.states, found.transitions) == (expected.states, expected.transitions)
+
+
+def verdicts(result):
+    return {name: verdict.holds for name, verdict in result.verdicts.items()}
 
 
 TWO = """
@@ -298,3 +330,154 @@ def test_variants_use_the_plan_of_the_verification(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(engine, "plan", lambda *given: planned.append(given))
     assert blame(result, "auth").solved > 0
     assert planned == []
+
+
+def test_no_context_is_enumerated_for_a_variant_of_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are as many as the reachable states show, of which most have nothing to do with the failure."""
+    result = stead.verify(stead.load("refund"), "baseline")
+    picked: list[object] = []
+    monkeypatch.setattr(ContextFinder, "picked", lambda *given: picked.append(given))
+    [mend] = blame(result, "auth").mends
+    assert picked == []
+    assert len(mend.changes) == 1
+
+
+def test_a_relation_too_large_for_all_states_is_left_to_the_enumeration(monkeypatch):
+    result = stead.verify(stead.load("refund"), "baseline")
+    expected = blame(result, "auth")
+    monkeypatch.setattr(contexts, "_LIMIT", 0)
+    assert blame(result, "auth") == expected
+
+
+FORK = """
+deployment fork
+relation A()
+relation B()
+tool a()
+  guard ~A() & ~B()
+  effect
+    insert A()
+tool b()
+  guard ~A() & ~B()
+  effect
+    insert B()
+tool after()
+  guard A() | B()
+policy left
+  call a()
+  call after() when A()
+spec never AG ~A()
+"""
+
+
+def test_a_variant_that_leads_to_where_the_policy_has_no_rule_is_left_out():
+    found = blame(verify(parse_deployment(FORK), "left"), "never")
+    assert (found.mends, found.solved, found.complete) == ((), 1, False)
+
+
+def test_what_is_known_is_told_after_each_variant():
+    result = verify(parse_deployment(TWO), "generous")
+    told = []
+    found = blame(result, "never", so_far=told.append)
+    assert [one.solved for one in told] == [*range(1, found.solved + 1)]
+    assert not any(one.complete for one in told)
+    assert told[-1].mends == found.mends
+    assert found.complete
+
+
+OFFICE = """
+deployment office
+relation Done()
+relation Approved()
+relation Asked()
+{view}
+tool ask()
+  guard {ask}
+  effect
+    insert Asked()
+tool work()
+  guard ~Done()
+  effect
+    insert Done()
+tool wait()
+event approve()
+  guard ~Approved()
+  effect
+    insert Approved()
+policy busy
+  call work()
+  call wait()
+spec approved AG (Done() -> Approved())
+"""
+
+
+def test_the_search_goes_on_past_changes_that_leave_nothing_to_do(tmp_path, capsys):
+    file = tmp_path / "office.stead"
+    file.write_text(OFFICE.format(view="view Done()", ask="~Asked() & ~Done()"), encoding="utf-8")
+    found = blame(verify(stead.load(str(file)), "busy"), "approved")
+    assert [(len(mend.changes), mend.idle) for mend in found.mends] == [(1, True), (2, False)]
+    assert main(["blame", str(file), "--policy", "busy"]) == 0
+    assert "stead-sym shield" not in capsys.readouterr().out
+
+
+def test_a_gate_is_offered_where_only_idleness_mends(tmp_path, capsys):
+    """The agent does not see the approval, and a gate does."""
+    file = tmp_path / "office.stead"
+    text = OFFICE.format(view="view Done()", ask="false")
+    file.write_text(text, encoding="utf-8")
+    found = blame(verify(stead.load(str(file)), "busy"), "approved")
+    assert found.is_idle
+    assert main(["blame", str(file), "--policy", "busy"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"Behind the gate of `stead-sym shield {file} --spec approved` it holds of every agent" in printed
+    assert main(["blame", str(file), "--policy", "busy", "--json"]) == 0
+    [answer] = json.loads(capsys.readouterr().out)
+    assert answer["gate"] == "gate shield\n  forbid work() when ~Approved()"
+
+
+class _Kept:
+    """The connection to a parent, which keeps what it is sent and sees no end."""
+
+    def __init__(self):
+        self.kept = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def __call__(self, phase, /, **counts):
+        pass
+
+    def keep(self, name, found):
+        self.kept.append({"name": name, **found})
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_run_that_is_stopped_prints_what_it_had_found(tmp_path, capsys, form):
+    """After any variant: the specifications before are answered, and the last as far as it was."""
+    file = tmp_path / "two.stead"
+    file.write_text(TWO, encoding="utf-8")
+    words = ["blame", str(file), "--policy", "generous", "--spec", "not_left", "never", *form]
+    options = parser_of(words[:1]).parse_args(words)
+    options.watcher = _Kept()
+    assert options.run(options) == 0
+    whole = capsys.readouterr().out
+    for known in options.watcher.kept:
+        again = parser_of(words[:1]).parse_args(words)
+        ended = Stopped("stopped at the limit of 3 s (--timeout)", "blame", {"variants": 2}, 3.0, [known])
+        assert again.stopped(again, ended) == 3
+        printed = capsys.readouterr()
+        assert "stopped at the limit of 3 s" in printed.err
+        if form:
+            answers = json.loads(printed.out)
+            assert [one["spec"] for one in answers] == ["not_left", "never"][: len(answers)]
+            assert json.loads(whole)[: len(answers) - 1] == answers[:-1]
+        else:
+            assert printed.out.startswith("not_left fails under generous")
+    assert printed.out == whole
+    incomplete = [
+        k for k in options.watcher.kept if "not all" in k["text"] or '"complete": false' in k["text"]
+    ]
+    assert 0 < len(incomplete) < len(options.watcher.kept)

@@ -283,3 +283,13 @@ def test_a_faulty_deployment_is_told_from_a_correct_one(incident, tmp_path, caps
     assert status(tmp_path, incident.text.replace("LINE", incident.mended), incident.correct) == 0, (
         capsys.readouterr().out
     )
+
+
+def test_what_is_said_of_a_gate_alone_is_hedged_until_it_says_for_any(tmp_path, capsys):
+    """That some agent can push behind the gate says nothing of the one that will run, so that the line has
+    to say that this is meant; the gate that it names stays in it."""
+    text = SHELL.replace("LINE", GUARDED).replace("for any, review", "for review")
+    gated = ("--gate", "review", "--agent", "any")
+    assert status(tmp_path, text, gated) == 1
+    assert "write `spec can_push for any, review` if" in " ".join(capsys.readouterr().out.split())
+    assert status(tmp_path, text.replace("for review", "for any, review"), gated) == 0

@@ -397,6 +397,13 @@ def jobs(more="", succeeds=SUCCEEDS, fails="effect"):
     return JOBS.format(more=more, succeeds=succeeds, fails=fails)
 
 
+def test_an_alternative_that_inserts_what_is_there_can_be_written_without_it():
+    result, _ = kinds(jobs("fair outcome submit", fails="effect\n    insert Open(j)"), "symbolic")
+    [finding] = result.findings
+    assert (finding.kind, finding.text.split(" changes ")[0]) == ("no change", "alternative 2 of submit")
+    assert "write `effect` alone if it is to change nothing" in finding.remedy
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_call_that_fails_for_ever_is_no_fault_of_others(engine):
     result, _ = kinds(jobs(), engine)
@@ -406,6 +413,7 @@ def test_a_call_that_fails_for_ever_is_no_fault_of_others(engine):
     assert "submit is taken again and again, and a possible outcome of it never comes" in finding.text
     assert "it holds under `fair outcome submit`" in finding.text
     mended, found = kinds(jobs("fair outcome submit"), engine)
+    assert "no change" not in found
     assert mended["finished"].holds is True
     assert {"starvation", "idle agent"}.isdisjoint(found)
 

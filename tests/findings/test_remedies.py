@@ -79,7 +79,8 @@ def pasted(text, finding):
             yield "add `fair …`", "\n".join([text.rstrip(), *lines, ""])
         case "about no given agent" if quoted:
             name = quoted[0].removeprefix("spec ")  # its place is that of the name
-            yield "`for any`", exchanged(text, place, name.removesuffix(" for any"), name)
+            written = name.replace(" for any, ", " for ").removesuffix(" for any")
+            yield "`for any`", exchanged(text, place, written, name)
         case "inactive values" if about[0].startswith("forall"):
             head = re.match(rf"{about[0]}: \w+\.", text[offset(text, place) :])
             yield "`in s`", exchanged(text, place, head.group(), quoted[0]) if head else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stead_sym.agents.base import Agent, DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answer
+from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.tool import Call
 
@@ -47,3 +48,14 @@ def revised(
         wrapper.known,
         canonical_timeout=wrapper.canonical_timeout,
     )
+
+
+def rules_of(wrapper: CanonicalWrapper) -> RuleAgent | None:
+    """Return the agent of rules that is wrapped, perhaps with some answers replaced; None for any other."""
+    agent = wrapper.agent.agent if isinstance(wrapper.agent, RevisedAgent) else wrapper.agent
+    return agent if isinstance(agent, RuleAgent) else None
+
+
+def replaced(wrapper: CanonicalWrapper) -> Mapping[DecisionContext, frozenset[Call]]:
+    """Return the answers that replace those of the wrapped agent, by canonical context."""
+    return wrapper.agent.instead if isinstance(wrapper.agent, RevisedAgent) else {}

@@ -5,7 +5,8 @@ A decision is *withdrawn* where the agent selects some other offered call instea
 that run exists. So one of the decisions on the run has to change, and only solving again shows which other
 calls make the specification hold. The evidence of each variant that still fails gives the decisions to change
 next (Reiter's hitting sets, 1987). Variants are tried by the number of decisions that they change, so that
-the first ones that hold are the smallest.
+the first ones that hold are the smallest. Where all of these leave an agent that never does anything, the
+search goes on to larger ones, within its limit.
 
 For a universal specification it is enough to try single calls: where a set of calls makes it hold, so does
 each call of the set. Other specifications may need sets of calls. These are not tried, and the result then
@@ -17,16 +18,16 @@ wrapper, and as equivariant as the agent that is blamed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answer
-from stead_sym.agents.revised import revised
+from stead_sym.agents.revised import revised, rules_of
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import DefinitionError, InputError, Undecided
+from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evidence, runs, states_along
 from stead_sym.logic.substitution import expand
@@ -93,10 +94,11 @@ class Mend:
 class Blame:
     """The decisions that a failing specification rests on.
 
-    ``mends`` are the smallest sets of changes under which it holds; empty if there are none or none were
-    found. ``solved`` is the number of variants that were tried. ``complete`` says that no smaller set was
-    left untried, ``limited`` that the search stopped at its limit. ``shown`` are the decisions on the runs of
-    the evidence, and ``close`` those of them whose margin is at most ``tolerance``.
+    ``mends`` are the smallest sets of changes under which it holds, and where all of these are idle the
+    smallest ones found that are not; empty if there are none or none were found. ``solved`` is the number of
+    variants that were tried. ``complete`` says that no set smaller than the first was left untried,
+    ``limited`` that the search stopped at its limit. ``shown`` are the decisions on the runs of the evidence,
+    and ``close`` those of them whose margin is at most ``tolerance``.
     """
 
     spec: str
@@ -108,6 +110,15 @@ class Blame:
     complete: bool
     limited: bool = False
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are mends, and with each of them the agents never do anything."""
+        return bool(self.mends) and all(mend.idle for mend in self.mends)
+
+
+BlameCallback: TypeAlias = Callable[[Blame], None]
+"""Called after each variant with what is known so far."""
+
 
 def blame(
     result: Verification,
@@ -116,10 +127,12 @@ def blame(
     tolerance: float = 0.0,
     most_solved: int = MOST_SOLVED,
     progress: Progress | None = None,
+    so_far: BlameCallback | None = None,
 ) -> Blame:
     """The smallest sets of decisions without which a specification that fails would hold.
 
     ``tolerance``: decisions that a language model took with at most this margin are listed as close ones.
+    ``most_solved`` variants are tried at most, and as many of the mends for what else they break.
     Raises `InputError` where the specification does not fail, or where every agent selects everything it is
     offered, so that there is no decision.
     """
@@ -134,7 +147,9 @@ def blame(
         raise InputError(
             "every agent may select anything it is offered, and decides nothing; name a policy or a model"
         )
-    return _Search(result, verdict, most_solved, progress).blame(tolerance)
+    search = _Search(result, verdict, most_solved, tolerance, progress, so_far)
+    search.run()
+    return search.found
 
 
 _Changes: TypeAlias = tuple[Change, ...]
@@ -147,9 +162,13 @@ class _Search:
     _result: Verification
     _verdict: Verdict
     _most_solved: int
+    _tolerance: float
     _progress: Progress | None
+    _so_far: BlameCallback | None
     solved: int = 0
     limited: bool = False
+    complete: bool = False
+    _mends: dict[frozenset[tuple[str, DecisionContext]], Mend] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         deployment = self._result.deployment
@@ -157,48 +176,59 @@ class _Search:
         self._choices_make_fair = tools or bool(deployment.fair)
         formula = expand(self._verdict.formula, deployment.names.definitions)
         self._universal = not self._choices_make_fair and quantifies(formula, "A")
-
-    def blame(self, tolerance: float) -> Blame:
         assert self._verdict.evidence is not None, "what fails has evidence"
-        shown = tuple(_on_runs(self._verdict.evidence, self._result.moves))
-        close = tuple(d for d in shown if d.margin is not None and d.margin <= tolerance)
-        mends, complete = self._smallest()
-        mended = tuple(Mend(changes, self._broken(changes), idle) for changes, idle in mends)
-        return Blame(self._verdict.spec, mended, shown, close, tolerance, self.solved, complete, self.limited)
+        self._shown = tuple(_on_runs(self._verdict.evidence, self._result.moves))
 
-    def _smallest(self) -> tuple[Sequence[tuple[_Changes, bool]], bool]:
-        """The smallest sets of changes that mend, each with whether the agents are idle then; and whether
-        no smaller one was left out."""
+    @property
+    def found(self) -> Blame:
+        """What is known so far."""
+        near, mends = self._tolerance, tuple(self._mends.values())
+        close = tuple(d for d in self._shown if d.margin is not None and d.margin <= near)
+        return Blame(
+            self._verdict.spec, mends, self._shown, close, near, self.solved, self.complete, self.limited
+        )
+
+    def run(self) -> None:
+        """Try sets of changes by their size, until some of one size mend and leave something to do."""
         complete = True
         failing: list[tuple[_Changes, Verification]] = [((), self._result)]
-        tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
-        while failing:
-            mends: dict[frozenset[tuple[str, DecisionContext]], tuple[_Changes, bool]] = {}
-            still: list[tuple[_Changes, Verification]] = []
-            all_tried = True
-            for changes, result in failing:
-                tried_all, following = self._next(changes, result)
-                all_tried = all_tried and tried_all
-                for more in following:
-                    if _contexts(more) in mends or (key := frozenset(map(_key, more))) in tried:
-                        continue
-                    if self.solved >= self._most_solved:
-                        self.limited = True
-                        return tuple(mends.values()), complete and bool(mends)
-                    tried.add(key)
-                    variant = self._solve(more, [self._verdict.spec])
-                    holds = None if variant is None else _holds(variant, self._verdict.spec)
-                    if variant is None or holds is None:
-                        all_tried = False  # with more changes it might have an answer
-                    elif holds:
-                        mends[_contexts(more)] = more, _is_idle(variant)
-                    else:
-                        still.append((more, variant))
-            if mends:
-                return tuple(mends.values()), complete
-            failing = still
-            complete = complete and all_tried
-        return (), complete
+        self._tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
+        while failing and not self.limited and all(mend.idle for mend in self._mends.values()):
+            all_tried, failing = self._larger(failing)
+            self.complete = self.complete or (complete and bool(self._mends))
+            complete = complete and all_tried and not self.limited
+        self.complete = self.complete or complete
+
+    def _larger(
+        self, failing: Sequence[tuple[_Changes, Verification]]
+    ) -> tuple[bool, list[tuple[_Changes, Verification]]]:
+        """Try the sets with one more change than some that fail. Whether they are all that could mend, and
+        those that still fail."""
+        still: list[tuple[_Changes, Verification]] = []
+        all_tried = True
+        for changes, result in failing:
+            tried_all, following = self._next(changes, result)
+            all_tried = all_tried and tried_all
+            for more in following:
+                known = self._mends.get(_contexts(more))
+                if (known and not known.idle) or (key := frozenset(map(_key, more))) in self._tried:
+                    continue
+                if self.solved >= self._most_solved:
+                    self.limited = True
+                    return all_tried, still
+                self._tried.add(key)
+                self.solved += 1
+                variant = self._solve(more, [self._verdict.spec])
+                holds = None if variant is None else _holds(variant, self._verdict.spec)
+                if variant is None or holds is None:
+                    all_tried = False  # with more changes it might have an answer
+                elif not holds:
+                    still.append((more, variant))
+                elif not (idle := _is_idle(variant)) or known is None:
+                    self._mends[_contexts(more)] = Mend(more, self._broken(more), idle)
+                if self._so_far is not None:
+                    self._so_far(self.found)
+        return all_tried, still
 
     def _next(self, changes: _Changes, result: Verification) -> tuple[bool, Sequence[_Changes]]:
         """The sets of changes with one more decision, which the evidence of a variant asks for; and whether
@@ -219,8 +249,7 @@ class _Search:
 
     def _solve(self, changes: _Changes, specs: Sequence[str]) -> Verification | None:
         """The variant with these changes, solved as it was; None where it breaks the definition of the
-        deployment, or has more states than the options allow."""
-        self.solved += 1
+        deployment, has more states than the options allow, or leads a policy to where it has no rule."""
         if self._progress is not None:
             self._progress("blame", variants=self.solved, decisions=len(changes))
         result = self._result
@@ -239,6 +268,10 @@ class _Search:
                 replace(result.options, domain=domain, findings=False),
                 like=result,
             )
+        except AgentError:
+            if not all(wrapper is None or rules_of(wrapper) for wrapper in wrappers.values()):
+                raise
+            return None
         except (DefinitionError, Undecided):
             return None
 

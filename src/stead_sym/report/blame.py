@@ -7,12 +7,14 @@ from rich.console import Console, Group, RenderableType
 from stead_sym.analyses.blame import Blame, Decision, Mend
 from stead_sym.deployment.gates import behind
 from stead_sym.evidence.document import Json
+from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.result import Verification
 
 
-def print_blame(result: Verification, blame: Blame, console: Console) -> None:
-    """The smallest sets of decisions without which the specification would hold."""
+def print_blame(result: Verification, blame: Blame, console: Console, way_out: str = "") -> None:
+    """The smallest sets of decisions without which the specification would hold, and below them what else
+    there is to do."""
     verdict = result[blame.spec]
     gates = behind(result.deployment.gated)
     title = Text.assemble((blame.spec, "bold"), " fails under ", (result.agent, "bold"), gates)
@@ -21,24 +23,40 @@ def print_blame(result: Verification, blame: Blame, console: Console) -> None:
     console.print(indented(_summary(blame)))
     for number, mend in enumerate(blame.mends, 1):
         console.print(indented(_mend(mend, number, len(blame.mends))))
+    if way_out:
+        console.print(indented(Text(way_out)))
     if blame.close:
         console.print(indented(_close(blame)))
     console.print()
 
 
 def _summary(blame: Blame) -> Text:
-    solved = f"{blame.solved} variant{'s' * (blame.solved != 1)} solved"
+    solved = plural(blame.solved, "variant") + " solved"
     if blame.mends:
-        number = len(blame.mends[0].changes)
-        decisions = "one decision" if number == 1 else f"{number} decisions"
         or_fewer = "" if blame.complete else ", or perhaps with fewer: not all variants could be tried"
-        return Text(f"It would hold with {decisions} taken otherwise ({solved}){or_fewer}:")
+        with_ = f"It would hold with {_decisions(blame.mends[0])} taken otherwise"
+        if not blame.mends[0].idle:
+            return Text(f"{with_} ({solved}){or_fewer}:")
+        acting = next((mend for mend in blame.mends if not mend.idle), None)
+        if acting is None or len(acting.changes) == len(blame.mends[0].changes):
+            others = "" if acting else ", each time of an agent that never does anything"
+            more = "; raise --limit to try larger sets" if blame.limited and not acting else ""
+            return Text(f"{with_} ({solved}){or_fewer}{others}{more}:")
+        return Text(
+            f"{with_}, of an agent that never does anything, and with {_decisions(acting)} of one that does"
+            f" ({solved}){or_fewer}:"
+        )
     if blame.complete:
         return Text(
             f"No other decisions would make it hold ({solved}): it is the tools, or the events, that fail it."
         )
     more = "; raise --limit" if blame.limited else ""
     return Text(f"No decisions were found that would make it hold ({solved}, and not all there are){more}")
+
+
+def _decisions(mend: Mend) -> str:
+    number = len(mend.changes)
+    return "one decision" if number == 1 else f"{number} decisions"
 
 
 def _mend(mend: Mend, number: int, of: int) -> RenderableType:
@@ -78,8 +96,8 @@ def _listed(items: object) -> str:
     return ", ".join(map(str, sorted(items)))
 
 
-def blame_data(blame: Blame) -> Json:
-    """Blame as JSON data."""
+def blame_data(blame: Blame, gate: str | None = None) -> Json:
+    """Blame as JSON data; ``gate`` is the text of one under which the specification holds."""
     return {
         "spec": blame.spec,
         "mends": [
@@ -97,6 +115,8 @@ def blame_data(blame: Blame) -> Json:
         "tolerance": blame.tolerance,
         "solved": blame.solved,
         "complete": blame.complete,
+        "limited": blame.limited,
+        "gate": gate,
     }
 
 

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answers
+from stead_sym.agents.revised import rules_of
 from stead_sym.agents.roles import ANY, Wrappers, named
-from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import behind
@@ -78,7 +78,7 @@ class AgentRun:
         context was met, and not only those at which somebody had to be asked."""
         if wrapper is None:
             return cls(ANY, is_any=True)
-        if not met and isinstance(wrapper.agent, RuleAgent):
+        if not met and rules_of(wrapper) is not None:
             return cls(wrapper.agent.name, known=wrapper.known)
         answers = recorded_answers(wrapper.agent, wrapper.decisions)
         decisions = Decisions(wrapper.decisions)

@@ -156,7 +156,8 @@ class Leeway:
         for one, sentence in self._hedges(spec.formula, True, evidence):
             remedy = one.remedy
             if spec.name.isidentifier() and one.each == _GIVEN:
-                remedy += f", or write `spec {spec.name} for {ANY}` if that is what is asked"
+                whom = ", ".join((ANY, *spec.whom))
+                remedy += f", or write `spec {spec.name} for {whom}` if that is what is asked"
             yield Finding(
                 "about no given agent", spec.span, f"{spec.name} holds: {sentence}", remedy, spec.name
             )

@@ -42,6 +42,7 @@ from stead_sym.verification.findings.reached import Examined, nowhere_fair, reac
 from stead_sym.verification.findings.static import of_text
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain, EngineName, Options
+from stead_sym.verification.orbits import Open
 from stead_sym.verification.result import Verification, agent_runs
 from stead_sym.verification.scope import Leeway, leeway
 from stead_sym.verification.verdict import Verdict
@@ -129,8 +130,9 @@ def verified(
     established: Told | None = None,
     like: Verification | None = None,
 ) -> Verification:
-    """`verify`, with the options as one value. ``like`` is a verification, made in the same thread, of whose
-    deployment this may be one more: then it need not be prepared again."""
+    """`verify`, with the options as one value. ``like`` is a verification, made in the same thread, of which
+    this is a variant: the deployment is not prepared again, the contexts of policies are not enumerated, and
+    the verdicts have no ``scope``."""
     started = time.perf_counter()
     as_deployment(deployment)
     if progress is not None and not callable(progress):
@@ -175,9 +177,9 @@ class _Verifying:
         engine = None if isinstance(found, DefinitionError) else found
         broken = found if isinstance(found, DefinitionError) else None
         restriction = self.restriction if engine is None else engine.restriction
-        met = self.options.engine == "explicit" if engine is None else engine.meets_contexts(MOST_LOOKED_AT)
+        met = self.options.engine == "explicit" if engine is None else self._meets_contexts(engine)
         hypotheses = self._audit(found, restriction)
-        left_open = leeway(self.deployment, engine, self.wrappers, self.specs)
+        left_open = self._leeway(engine)
         if isinstance(found, DefinitionError):
             answers = of_broken(self.deployment, self.specs, found, left_open)
         else:
@@ -206,6 +208,14 @@ class _Verifying:
             shares=() if engine is None or not self.options.findings else shares(self.deployment, engine),
             broken=broken,
         )
+
+    def _meets_contexts(self, engine: Engine) -> bool:
+        return engine.meets_contexts(0 if self.like is not None else MOST_LOOKED_AT)
+
+    def _leeway(self, engine: Engine | None) -> Leeway:
+        if self.like is not None:
+            return Leeway(Open(self.deployment, engine, self.wrappers, self.specs))
+        return leeway(self.deployment, engine, self.wrappers, self.specs)
 
     def _audit(self, found: Engine | DefinitionError | None, restriction: Restriction) -> Hypotheses:
         return audit(self.deployment, self.wrappers, restriction, found, self.options)

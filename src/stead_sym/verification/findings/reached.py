@@ -496,11 +496,13 @@ def _alternative(
         active = changes(effect, deployment.schema, nobody)
         everything = changes(effect, deployment.schema, constants)
         if active is not None and everything is not None and not happens(active, everything):
+            or_none = "; write `effect` alone if it is to change nothing" * (len(tool.effects) > 1)
             yield Finding(
                 "no change",
                 place,
                 f"{name} changes no reachable state in which the tool is called",
-                "check which facts it inserts and deletes, and whether the guard asks for them already",
+                "check which facts it inserts and deletes, and whether the guard asks for them already"
+                + or_none,
             )
 
 

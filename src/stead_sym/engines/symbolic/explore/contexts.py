@@ -41,7 +41,7 @@ from stead_sym.relational.schema import Value
 _LIMIT = 1000  # nodes per bit; a larger match_K over all states is restricted to the undecided ones
 
 
-class _TooLarge(Exception):
+class TooLarge(Exception):
     """An error: match_K over all states has more than `_LIMIT` nodes per bit."""
 
 
@@ -211,7 +211,7 @@ class ContextFinder:
         """Return the states of ``among`` that show a context up to renaming."""
         try:
             return among & self._meet(context, None).states
-        except _TooLarge:
+        except TooLarge:
             return self._meet(context, among).states
 
     def context(self, state: Mapping[str, bool]) -> DecisionContext:
@@ -235,13 +235,13 @@ class ContextFinder:
         """Return the states that show a context, among all or, if they are too many, the undecided ones."""
         try:
             return self._meet(context, None)
-        except _TooLarge:
+        except TooLarge:
             return self._meet(context, undecided)
 
     def _meet(self, context: DecisionContext, among: Bdd | None) -> _Met:
         """Return the states of ``among``, or all (None), that show this context.
 
-        Raise `_TooLarge` if all are meant and the relation is too large.
+        Raise `TooLarge` if all are meant and the relation is too large.
         """
         naming = self._naming(context)
         match = self._match(among, context, naming)
@@ -255,10 +255,30 @@ class ContextFinder:
         selectors.
         """
         self.decided = self.decided | met.states
+        return self._selection(met, calls)
+
+    def _selection(self, met: _Met, calls: Iterable[Call]) -> Mapping[str, Bdd]:
         selection: dict[str, Bdd] = {}
         for call in sorted(calls):
             selection[call.tool] = selection.get(call.tool, self.manager.false) | self._made(met, call)
         return selection
+
+    def replaced(
+        self, selected: Mapping[str, Bdd], answers: Mapping[DecisionContext, Collection[Call]]
+    ) -> Mapping[str, Bdd]:
+        """Return a selection, over the state bits and each tool's selectors, with other ``answers``.
+
+        They are given by canonical context, and replace the selection in all states that show it. Raise
+        `TooLarge` if the relation for one of them is too large.
+        """
+        for context, calls in answers.items():
+            met = self._meet(context, None)
+            made = self._selection(met, calls)
+            selected = {
+                name: (calls & ~met.states) | made.get(name, self.manager.false)
+                for name, calls in selected.items()
+            }
+        return selected
 
     def _made(self, met: _Met, call: Call) -> Bdd:
         """Return { (D, ω(x[u])) : match_K(D, x) } for a call ω(u) of K."""
@@ -308,7 +328,7 @@ class ContextFinder:
             if matching == self.manager.false:
                 break
             if among is None and matching.dag_size > _LIMIT * (1 + len(self.encoding.state_bits)):
-                raise _TooLarge
+                raise TooLarge
         return matching
 
     def _present(self, context: DecisionContext, naming: Mapping[Value, Vector]) -> Iterator[Bdd]:

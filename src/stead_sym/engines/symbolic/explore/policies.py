@@ -13,6 +13,8 @@ Proof. A renaming ρ that fixes B maps shown facts to shown facts, offered calls
 to a match, since first-order formulas with constants in B are preserved. So R̂(ρ(D, A)) = ρ(R̂(D, A)) for the
 rule agent R̂, and in Eq. (wrapper) each ρ⁻¹(R̂(ρ(D, A))) is R̂(D, A), and so is their union. ∎
 
+If some answers are replaced (`agents.revised`), S is replaced in the states that show one of their contexts.
+
 One decision: S is computed within the states that hold at most one fact of each relation for which the plan
 has found that. If a record is in hand, a rule then depends on that record only, and not on all sets of
 records.
@@ -23,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from stead_sym.agents.rules import RuleAgent
+from stead_sym.agents.revised import replaced, rules_of
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Rule
@@ -33,8 +35,15 @@ from stead_sym.engines.symbolic.explore.offers import Offers
 
 
 def has_formulas(wrapper: CanonicalWrapper) -> bool:
-    """Return True if the law above applies to a wrapped agent."""
-    return isinstance(wrapper.agent, RuleAgent) and wrapper.agent.constants <= wrapper.rigid
+    """Return True if the law above applies to a wrapped agent.
+
+    It does not if an answer is replaced in a context that has facts about the past, since the states that
+    show such a context are not computed.
+    """
+    rules = rules_of(wrapper)
+    if rules is None or (wrapper.told and replaced(wrapper)):
+        return False
+    return rules.constants <= wrapper.rigid
 
 
 class CompiledPolicy:

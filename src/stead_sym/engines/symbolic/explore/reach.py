@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
+from stead_sym.agents.revised import replaced, rules_of
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.agents.selection import selection
@@ -35,7 +36,7 @@ from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.values import bits_of
-from stead_sym.engines.symbolic.explore.contexts import ContextFinder
+from stead_sym.engines.symbolic.explore.contexts import ContextFinder, TooLarge
 from stead_sym.engines.symbolic.explore.initial import initial_set
 from stead_sym.engines.symbolic.explore.located import Allowance, TooMany
 from stead_sym.engines.symbolic.explore.offers import Offers
@@ -126,9 +127,7 @@ class ReachableStates:
             else {name: self.offers.calls[name] for name in agent.tools}
             for agent in self.deployment.agents
         }
-        self._policies = tuple(finder for finder in self.finders if has_formulas(finder.wrapper))
-        for finder in self._policies:
-            self.by_agent[finder.agent.name] |= self._compiled(finder).selected()
+        self._policies = tuple(finder for finder in self.finders if self._select_by_rules(finder))
         self.initial = initial_set(plan)
         self.reached = self.initial
         self.sweeps = 0
@@ -136,6 +135,17 @@ class ReachableStates:
         self.open_leaps: dict[tuple[str, int], str] = {}
         self.has_met_contexts = not self._policies
         self._covered = manager.false  # the states whose `_wide` calls are among the transitions
+
+    def _select_by_rules(self, finder: ContextFinder) -> bool:
+        """Compile the policy of an agent that follows one; return False for any other agent."""
+        if not has_formulas(finder.wrapper):
+            return False
+        selected = self._compiled(finder).selected()
+        try:
+            self.by_agent[finder.agent.name] |= finder.replaced(selected, replaced(finder.wrapper))
+        except TooLarge:
+            return False
+        return True
 
     # Exploration.
 
@@ -322,8 +332,8 @@ class ReachableStates:
 
     def _compiled(self, finder: ContextFinder, rules: Sequence[Rule] | None = None) -> CompiledPolicy:
         """Return the policy of an agent that follows one, or one of ``rules``."""
-        agent = finder.wrapper.agent
-        assert isinstance(agent, RuleAgent), "`has_formulas`"
+        agent = rules_of(finder.wrapper)
+        assert agent is not None, "`has_formulas`"
         return CompiledPolicy(
             self.deployment, finder.agent, agent.policy.rules if rules is None else rules, self.offers
         )
