@@ -13,7 +13,7 @@ from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.local.model import Local, Refuted, Shown
 from stead_sym.deployment.restriction import normal_restriction
-from stead_sym.errors import Undecided
+from stead_sym.errors import NoInitialState, Undecided
 from stead_sym.evidence.prefix import refutation
 from stead_sym.logic.syntax import Globally, Next, Until
 from stead_sym.verification.readings import answer
@@ -35,7 +35,7 @@ def assert_law(deployment, agent="any"):
     """Nothing is shown that does not hold, and nothing refuted but by a run."""
     try:
         explored = verify(deployment, agent, [], engine="explicit", findings=False, max_states=400).explored
-    except Undecided:
+    except (NoInitialState, Undecided):
         reject()
     if explored is None:  # a claim of the file is broken
         reject()
