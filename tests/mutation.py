@@ -2977,12 +2977,6 @@ MUTATIONS = (
         "known = whole",
     ),
     Mutation(
-        "few facts: only what is surely the same is written",
-        "/analyses/local/writes.py",
-        "or same(value_of(a, {}), value_of(b, {})) is not False",
-        "or same(value_of(a, {}), value_of(b, {})) is True",
-    ),
-    Mutation(
         "few facts: a quantifier is monotone where it is antitone",
         "/analyses/local/writes.py",
         "up |= sign == 0 or (sign > 0) is inserts",
@@ -3016,12 +3010,6 @@ MUTATIONS = (
         "few facts: a key is used that is not shown",
         "/analyses/local/model.py",
         "if isinstance(Local(self.deployment, self._backend, keys=False).shown(formula), Shown):",
-        "if True:",
-    ),
-    Mutation(
-        "few facts: a call is made that is not offered",
-        "/analyses/local/concrete.py",
-        "if holds(tool.guard, state, sigma):",
         "if True:",
     ),
     Mutation(

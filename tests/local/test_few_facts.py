@@ -82,6 +82,7 @@ FAILS = {
     "all_seen": "AG forall c. (Stage(c, open) -> Seen(c))",
     "bob_owns": "AG forall c. (Owner(c, ann) -> ~Stage(c, done))",
     "all_staff": "AG atleast 2 p. Staff(p)",
+    "one_seen": "AG forall c, d. (Seen(c) & Seen(d) -> c = d)",
     "not_emptied": "AG exists c. Desk(c) | ~Stage(c1, done)",
     "stays_open": "AG forall c. (Stage(c, open) -> A[Stage(c, open) W Owner(c, bob)])",
 }
@@ -143,6 +144,23 @@ def test_a_key_is_shown_before_it_is_used():
     )
     assert of_one is True
     assert of_several is False
+
+
+def test_what_is_cleared_is_gone():
+    text = DESK.replace("tool wait()\n", "tool wait()\nevent sweep()\n  effect\n    clear Staff\n")
+    deployment = parse_deployment(f"{text}spec ann_stays {HOLDS['ann_stays']}\n")
+    assert localise(deployment, {"": "any"}).verdicts["ann_stays"].holds is False
+
+
+def test_what_is_written_under_a_condition_may_not_be():
+    event = """event renew(c: case)
+  guard Stage(c, done)
+  effect
+    delete Seen(c)
+    insert Seen(d) for d where Owner(d, ann)
+"""
+    deployment = parse_deployment(f"{DESK}{event}spec seen_first {HOLDS['seen_first']}\n")
+    assert localise(deployment, {"": "any"}).verdicts["seen_first"].holds is False
 
 
 def test_a_run_of_any_agent_says_nothing_of_a_given_one():

@@ -63,7 +63,7 @@ MOST_FACTS = 32
 FEW_VALUES = 5
 """A finite sort with more values than these has names, too, unless the specification compares its values."""
 
-MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
+MOST_TRIED, MOST_TRIED_LAST = 100, 600
 """So many states are tried to follow an abstract run, while facts can join and at last."""
 
 MOST_LEFT = 4
