@@ -37,13 +37,15 @@ def paying(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_what_is_not_shown_is_unknown(paying: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", paying, "--method", "local"]) == 3
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [row[1:3] for row in rows if row and row[0] in "✔?"] == [
+def test_what_fails_has_a_run(paying: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", paying, "--method", "local"]) == 1
+    printed = capsys.readouterr().out
+    rows = [line.split() for line in printed.splitlines()]
+    assert [row[1:3] for row in rows if row and row[0] in "✔✘?"] == [
         ["approved", "holds"],
-        ["unpaid", "unknown"],
+        ["unpaid", "fails"],
     ]
+    assert "pay(order1)" in printed
     assert main(["verify", paying, "--method", "local", "--spec", "approved", "--quiet"]) == 0
 
 
@@ -56,7 +58,18 @@ def test_the_report_names_gates_and_how_it_was_shown(paying: str, capsys: pytest
     assert "states" not in report
 
 
-@pytest.mark.parametrize("option", [["--certify", "x"], ["--engine", "explicit"], ["--evidence", "x"]])
+def test_what_is_not_shown_is_unknown(paying: str) -> None:
+    assert main(["verify", paying, "--method", "local", "--spec", "AG EF Paid(_)"]) == 3
+
+
+def test_evidence_is_replayed(paying: str, tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    assert main(["verify", paying, "--method", "local", "--evidence", str(folder)]) == 1
+    assert [path.name for path in folder.glob("*.json")] == ["unpaid.json"]
+    assert main(["replay", paying, str(folder / "unpaid.json")]) == 0
+
+
+@pytest.mark.parametrize("option", [["--certify", "x"], ["--engine", "explicit"]])
 def test_what_needs_all_states_is_refused(
     option: list[str], paying: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

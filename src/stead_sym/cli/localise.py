@@ -1,4 +1,4 @@
-"""`stead-sym verify --method local`: specifications shown on the few facts that each depends on."""
+"""`stead-sym verify --method local`: specifications shown or refuted on the few facts that each needs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from stead_sym.agents.roles import deciding
 from stead_sym.analyses.local.verify import localise
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import display
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError, Undecided
+from stead_sym.evidence.moves import Moves
+from stead_sym.report.folder import prepare, write_early
 from stead_sym.report.localised import localised_data, print_localised
 from stead_sym.report.partial import message
 from stead_sym.report.streams import console_on
@@ -21,7 +25,6 @@ _REFUSED = {
     "deepen": "--deepen",
     "certify": "--certify",
     "report": "--report",
-    "evidence": "--evidence",
     "contexts": "--contexts",
     "hypotheses": "--hypotheses",
     "strict": "--strict",
@@ -39,13 +42,17 @@ _REFUSED = {
 def verify_locally(
     options: argparse.Namespace, deployment: Deployment, questions: Sequence[Question] | None
 ) -> int:
-    """Show what can be shown on few facts, and report: status 0 if that is everything, else 3."""
+    """Show or refute what can be on few facts, and report: status 1 if anything is not as expected, else 3 if
+    anything is unknown."""
     for name, option in _REFUSED.items():
         if getattr(options, name):
             raise InputError(f"{option} is about all reachable states; leave it out with --method local")
     if options.engine != "symbolic":
         raise InputError("--method local is for the symbolic engine; leave out --engine explicit")
     agents = chosen_agents(deployment, options)
+    names = [spec.name for spec in deployment.asked(questions, deciding(deployment, agents))[1]]
+    if options.evidence is not None:
+        prepare(Path(options.evidence), names)
     with display(options) as progress:
         found = localise(
             deployment,
@@ -53,24 +60,28 @@ def verify_locally(
             questions,
             backend=options.backend,
             progress=progress,
-            established=_teller(options),
+            established=_teller(options, names),
         )
         report = json.dumps(localised_data(found), indent=2) if options.json else ""
     if options.json:
         print(report)
     else:
         print_localised(found, console_on(sys.stdout), quiet=options.quiet)
-    return Undecided.exit_status if any(one.unexpected for one in found.verdicts.values()) else 0
+    unexpected = [verdict for verdict in found.verdicts.values() if verdict.unexpected]
+    if any(verdict.holds is not None for verdict in unexpected):
+        return 1
+    return Undecided.exit_status if unexpected else 0
 
 
-def _teller(options: argparse.Namespace) -> Callable[[Verdict], None] | None:
-    """Passes on each specification that holds."""
-    if options.watcher is None:
-        return None
-    parent, console = options.watcher, None if options.json else console_on(sys.stdout)
+def _teller(options: argparse.Namespace, names: Sequence[str]) -> Callable[[Verdict, Moves | None], None]:
+    """Passes on each verdict that is not unknown, and writes its evidence where that is asked for."""
+    console = None if options.json else console_on(sys.stdout)
 
-    def tell(verdict: Verdict) -> None:
-        if verdict.holds:
-            parent.keep(verdict.spec, message(verdict, None, console))
+    def tell(verdict: Verdict, moves: Moves | None) -> None:
+        if options.watcher is not None and verdict.holds is not None:
+            options.watcher.keep(verdict.spec, message(verdict, moves, console))
+            options.watcher.has_kept_failure |= verdict.unexpected
+        if options.evidence is not None and moves is not None:
+            write_early(verdict, moves, names, Path(options.evidence))
 
     return tell

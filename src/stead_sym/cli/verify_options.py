@@ -44,8 +44,8 @@ def add_solving(group: Options) -> None:
         "--method",
         choices=("local", "monolithic"),
         default="monolithic",
-        help="monolithic: from all reachable states (default); local: what holds is shown on the few facts"
-        " that it depends on, all else is unknown",
+        help="monolithic: from all reachable states (default); local: on the few facts that a specification"
+        " depends on; what these do not decide is unknown",
     )
     group.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     group.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")

@@ -12,10 +12,10 @@ from stead_sym.evidence.data import text_digest
 from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import gates_data, verdict_data
 from stead_sym.report.document import GateData, Positive, Seconds, VerdictData
-from stead_sym.report.verdicts import heading, verdict_row, verdict_table
+from stead_sym.report.verdicts import heading, print_evidence, verdict_row, verdict_table
 from stead_sym.support.wrapping import indented, labelled
 
-_LEFT_OUT = "states, failures, findings, the claims of the file (no verdict needs these)"
+_LEFT_OUT = "states, findings, the claims of the file (no verdict needs these)"
 
 
 class ShownLocallyData(Document):
@@ -26,9 +26,9 @@ class ShownLocallyData(Document):
 
 
 class LocalReport(Document):
-    """The report of `verify --method local`: `specs` hold or are unknown. States, failures and findings were
-    not looked for, and neither were the claims of the file, on which no verdict rests. `shown` has how each
-    specification that holds was shown."""
+    """The report of `verify --method local`. States and findings were not looked for, and neither were the
+    claims of the file, on which no verdict rests. `shown` has how each specification that holds was shown;
+    one that fails has a run."""
 
     deployment: str
     digest: str
@@ -48,7 +48,7 @@ def localised_data(found: Localised) -> dict[str, Json]:
         agent=found.agent,
         method="local",
         seconds=found.seconds,
-        specs={name: verdict_data(verdict, None) for name, verdict in found.verdicts.items()},
+        specs={name: verdict_data(verdict, found.moves) for name, verdict in found.verdicts.items()},
         shown={
             name: ShownLocallyData(facts=how.facts, cases=how.questions) for name, how in found.shown.items()
         },
@@ -69,3 +69,5 @@ def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
     console.print(indented(grid))
     console.print()
     console.print(verdict_table(map(verdict_row, found.verdicts.values()), console))
+    for verdict in found.verdicts.values():
+        print_evidence(verdict, found.moves, console)

@@ -36,6 +36,7 @@ from functools import cached_property
 from itertools import combinations
 
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
+from stead_sym.analyses.local.concrete import Field, Following, can_be_followed
 from stead_sym.analyses.local.questions import questions
 from stead_sym.analyses.local.reading import Reading, facts_in
 from stead_sym.analyses.local.runs import Runs
@@ -46,6 +47,7 @@ from stead_sym.analyses.views.choices import followed
 from stead_sym.deployment.claims import claim_named, written_integers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Ensure, Insert, Tool
+from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
@@ -60,6 +62,12 @@ MOST_FACTS = 32
 
 FEW_VALUES = 5
 """A finite sort with more values than these has names, too, unless the specification compares its values."""
+
+MOST_TRIED, MOST_TRIED_LAST = 100, 600
+"""So many states are tried to follow an abstract run, while facts can join and at last."""
+
+MOST_LEFT = 4
+"""So many questions may be left undecided while one that fails is looked for."""
 
 MOST_QUESTIONS = 400
 """So many questions a specification may come to."""
@@ -77,8 +85,16 @@ class Shown:
         return f"shown on {facts}" + f", {self.questions} cases" * (self.questions != 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """That a specification fails: a ``run`` of the deployment, guided by so many ``facts``."""
+
+    facts: int
+    run: Trace
+
+
 class Local:
-    """One deployment, whose specifications are shown on few facts each."""
+    """One deployment, whose specifications are shown, or refuted, on few facts each."""
 
     def __init__(self, deployment: Deployment, backend: Backend | None = None, *, keys: bool = True) -> None:
         """With ``keys`` a declared key is used where it is shown first."""
@@ -114,8 +130,9 @@ class Local:
         return self._keys[relation] if keys else ()
 
     @at_work()
-    def shown(self, formula: Expanded) -> Shown | str:
-        """How it is shown that a sentence holds; why it is not, if it is not."""
+    def shown(self, formula: Expanded, *, refuting: bool = False) -> Shown | Refuted | str:
+        """How it is shown that a sentence holds; why it is not, if it is not. With ``refuting`` a run by
+        which it fails is looked for, too."""
         mentioned = self._mentioned(formula)
         schema = self.deployment.schema
         listed = {
@@ -123,19 +140,28 @@ class Local:
         }
         named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
         start = Start(self.deployment, mentioned)
+        field = Field(self.deployment, start)
+        refuting = refuting and can_be_followed(self.deployment)
         most = number = 0
+        left: list[str] = []
         for question in questions(formula, mentioned, named):
             number += 1
             if number > MOST_QUESTIONS:
                 return f"it comes to more than {MOST_QUESTIONS} cases"
+            asked = _Question(self, question, mentioned, named, start, self._backend)
             try:
-                found = _Question(self, question, mentioned, named, start, self._backend).answer()
+                found = asked.answer(Refuting(field, formula) if refuting else None)
             except Undecided as undecided:
-                return str(undecided)
-            if isinstance(found, str):
+                found = str(undecided)
+            if isinstance(found, Refuted):
                 return found
-            most = max(most, found)
-        return Shown(most, number)
+            if isinstance(found, str):
+                left.append(found)
+                if not refuting or len(left) > MOST_LEFT:
+                    break
+            else:
+                most = max(most, found)
+        return left[0] if left else Shown(most, number)
 
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
         """Per sort the constants that a formula of the deployment, or this one, mentions; of a finite sort
@@ -164,6 +190,14 @@ class Local:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Refuting:
+    """Runs against a ``sentence`` are followed in the deployment of a ``field``."""
+
+    field: Field
+    sentence: Expanded
+
+
 class _Question:
     """One question, asked with more and more facts."""
 
@@ -190,23 +224,39 @@ class _Question:
         self.manager.declare_bottom((label, f"{label}'"))
         return self.manager.var(label), self.manager.var(f"{label}'")
 
-    def answer(self) -> int | str:
-        """On how many facts it is shown that the question surely holds; why it is not."""
+    def answer(self, refuting: Refuting | None) -> int | Refuted | str:
+        """On how many facts it is shown that the question surely holds, or a run that breaks it; why there is
+        neither."""
         whole = core(self._question)
         more = frozenset(facts_in(whole))
+        why, search = "what all else may do could break it", None
         while more:
             if len(self._bits) + len(more) > MOST_FACTS:
-                return f"more than {MOST_FACTS} facts may matter"
+                why = f"more than {MOST_FACTS} facts may matter"
+                break
             for fact in sorted(more, key=str):
                 self._bits[fact] = self._bit(f"fact {len(self._bits)}")
             needed = self._needed(whole)
             if needed is None:
                 return len(self._bits)
-            more = needed
-        return "what all else may do could break it"
+            bad, more = needed
+            if refuting is not None:
+                search = self._search(refuting, bad)
+                run = search.run(MOST_TRIED)
+                if run is not None:
+                    return Refuted(len(self._bits), run)
+        run = None if search is None else search.run(MOST_TRIED_LAST)
+        return why if run is None else Refuted(len(self._bits), run)
 
-    def _needed(self, whole: Core) -> frozenset[Core] | None:
-        """None if the question surely holds; else facts that may tell why it does, if there are any."""
+    def _search(self, refuting: Refuting, runs: Runs) -> Following:
+        bits = {fact: now for fact, (now, _) in self._bits.items()}
+        inside = {one: now for one, (now, _) in self._inside.items()}
+        broken = core(Not(self._question))
+        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken)
+
+    def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
+        """None if the question surely holds; else the abstract runs, by which it may not, and facts that may
+        tell why it does, if there are any."""
         m, local = self.manager, self._local
         schema = local.deployment.schema
         reading = Reading(m, schema, self._values, self._named, self._followed, local.key)
@@ -224,8 +274,8 @@ class _Question:
         followed = self._bits.keys()
         for actions in (on_the_way, runs.actions):
             if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
-                return needed
-        return frozenset()
+                return runs, needed
+        return runs, frozenset()
 
     def _followed(self, fact: Core) -> Bdd | None:
         return self._bits[fact][0] if fact in self._bits else None

@@ -24,7 +24,8 @@ class Runs:
     may happen in each."""
 
     def __init__(self, manager: Manager, actions: Iterable[Action], possible: Bdd, reading: Reading) -> None:
-        self._m, self._possible, self._reading = manager, possible, reading
+        self.manager = self._m = manager
+        self._possible, self._reading = possible, reading
         self.actions = tuple(actions)
         relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
         for action in self.actions:
@@ -34,6 +35,14 @@ class Runs:
     def image(self, states: Bdd) -> Bdd:
         """Where an action leads from the states."""
         return self._m.disj(self._after(*action, states) for action in self._actions)
+
+    def may(self, formula: Core) -> Bdd:
+        """Where a first-order formula may be true."""
+        return self._reading(formula).may & self._possible
+
+    def after(self, action: Action, states: Bdd) -> Bdd:
+        """Where one action leads from the states."""
+        return self._after(_names(action), action.relation, states)
 
     def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
         m = self._m
@@ -66,7 +75,7 @@ class Runs:
         m, target = self._m, layers[-1] & bad
         for layer in reversed(layers[:-1]):
             for action in self.actions:
-                if self._after(_names(action), action.relation, layer) & target != m.false:
+                if self.after(action, layer) & target != m.false:
                     yield action
             target = self.preimage(target) & layer
 

@@ -42,6 +42,12 @@ from stead_sym.relational.schema import Value
 
 _Choice = tuple[Value, ...]
 
+MOST_OF_A_KIND: Mapping[int, int] = {1: 16, 2: 5, 3: 3}
+"""Of so many names, so many values each are tried that no fact tells apart."""
+
+MOST_NEAR = 200
+"""The values near to one that are looked for."""
+
 OUTSIDE = "\0outside"
 """A value outside C, which stands in no initial fact."""
 
@@ -93,6 +99,70 @@ class Start:
             parts.append(none | self._any_of(manager, functions, kinds))
         return manager.conj(parts)
 
+    def knows(self, sort: str, value: Value) -> bool:
+        """The value is one of C that a name may stand for."""
+        return value in self._allowed[sort]
+
+    def kinds(self, names: Sequence[Value], facts: Iterable[Core]) -> Iterator[Mapping[Value, Value]]:
+        """Values for all names, `OUTSIDE` among them: a few for each way in which the facts can be, the
+        nearer to each other in the data the sooner."""
+        own: dict[tuple[Value, ...], list[frozenset[_Choice]]] = defaultdict(list)
+        for fact in facts:
+            if names_in(fact) and (true := self.true(fact)) is not None:
+                own[names_in(fact)].append(true)
+        most = MOST_OF_A_KIND.get(len(names), 2)
+        for several, found in own.items():
+            if len(several) > 1:
+                together = sorted(frozenset[_Choice]().union(*found))
+                for choice in _few_of_each(together, found, most):
+                    yield from self._filled(names, own, dict(zip(several, choice, strict=True)), most)
+        yield from self._filled(names, own, {}, most)
+
+    def _filled(
+        self,
+        names: Sequence[Value],
+        own: Mapping[tuple[Value, ...], Sequence[frozenset[_Choice]]],
+        fixed: Mapping[Value, Value],
+        most: int,
+    ) -> Iterator[Mapping[Value, Value]]:
+        """The values that are fixed, with values for the other names."""
+        open_names = [one for one in names if one not in fixed]
+        if not open_names:
+            yield fixed
+            return
+        one = open_names[0]
+        taken = {value for other, value in fixed.items() if sort_of(other) == sort_of(one)}
+        near = self._near(fixed.values())
+        among = [(v,) for v in self._values[sort_of(one)] if v == OUTSIDE or v not in taken]
+        among.sort(key=lambda choice: near.get(choice[0], len(near)))
+        for (value,) in _few_of_each(among, own.get((one,), ()), most):
+            yield from self._filled(names, own, {**fixed, one: value}, most)
+
+    def _near(self, values: Iterable[Value]) -> Mapping[Value, int]:
+        """The values that stand in facts with these, or with those that do, in this order."""
+        found: dict[Value, int] = {}
+        waiting = [value for value in values if value != OUTSIDE]
+        while waiting and len(found) < MOST_NEAR:
+            ahead: dict[Value, None] = {}
+            for value in waiting:
+                for args in self._beside.get(value, ()):
+                    ahead.update(dict.fromkeys(args))
+            waiting = [value for value in ahead if value not in found]
+            for value in waiting:
+                found[value] = len(found)
+        return found
+
+    @cached_property
+    def _beside(self) -> Mapping[Value, Sequence[Sequence[Value]]]:
+        """For each value that a name may stand for those of the facts of D0 in which it stands."""
+        found: dict[Value, list[tuple[Value, ...]]] = defaultdict(list)
+        open_values = frozenset[Value]().union(*self._allowed.values())
+        for fact in sorted(self._init.facts):
+            args = tuple(value for value in fact.args if value in open_values)
+            for value in args:
+                found[value].append(args)
+        return found
+
     @staticmethod
     def _chosen(found: frozenset[_Choice] | None) -> frozenset[_Choice]:
         assert found is not None
@@ -125,7 +195,7 @@ class Start:
         if not names:
             return frozenset({()} if holds(fact, self._init) else ())
         variables = {one: Var(one) for one in names}
-        free = _with_variables(fact, variables)
+        free = with_variables(fact, variables)
         if len(names) == 1:
             tried: Iterable[_Choice] = ((value,) for value in self._values[sort_of(names[0])])
         else:
@@ -166,13 +236,23 @@ class Start:
                 yield from self._joined(rest, names, extended)
 
 
-def _with_variables(fact: Core, variables: Mapping[Value, Var]) -> Core:
+def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]], most: int) -> list[_Choice]:
+    """Of the choices that make the same of the facts true, the first few."""
+    kinds: dict[tuple[bool, ...], list[_Choice]] = defaultdict(list)
+    for choice in choices:
+        own = kinds[tuple(choice in fact for fact in facts)]
+        if len(own) < most:
+            own.append(choice)
+    return [choice for own in kinds.values() for choice in own]
+
+
+def with_variables(fact: Core, variables: Mapping[Value, Var]) -> Core:
     """The fact with a variable, which no file can name, for each name."""
 
     def free(term: Term) -> Term:
         return variables.get(term.value, term) if isinstance(term, Const) else term
 
-    return map_children(lambda f: _with_variables(f, variables), map_terms(free, fact))
+    return map_children(lambda f: with_variables(f, variables), map_terms(free, fact))
 
 
 def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[Atom]:

@@ -30,8 +30,11 @@ MOST_CHOICES = 4_096
 @dataclass(frozen=True, slots=True)
 class Action:
     """A ``relation`` over all facts now and those then that it may ``change``, pairs of variables, and the
-    facts that it ``reads``."""
+    facts that it ``reads``: an alternative ``by`` of a ``tool`` with ``values`` of its variables."""
 
+    tool: str
+    by: int
+    values: Mapping[str, Value]
     relation: Bdd
     change: tuple[tuple[Bdd, Bdd], ...]
     reads: frozenset[Core]
@@ -61,31 +64,32 @@ class Steps:
     def actions(self) -> Iterator[Action]:
         """The steps, each over the facts that it may change."""
         for tool in self._deployment.tools_and_events:
-            for effect in tool.effects:
-                yield from self._of_alternative(tool, effect)
+            for by, effect in enumerate(tool.effects):
+                yield from self._of_alternative(tool, by, effect)
 
-    def _of_alternative(self, tool: Tool, effect: Effect) -> Iterator[Action]:
+    def _of_alternative(self, tool: Tool, by: int, effect: Effect) -> Iterator[Action]:
         if effect.is_ensure:
-            yield Action(self._m.true, tuple(self._bits.values()), frozenset())
+            yield Action(tool.name, by, {}, self._m.true, tuple(self._bits.values()), frozenset())
             return
         unread = {name: Var(name) for name in _variables(tool, effect)}
         if not any(any(Write(effect, unread, self._reading).may_change(fact)) for fact in self._bits):
             return
         for values in self._choices(tool, effect):
-            action = self._action(tool, effect, {name: Const(value) for name, value in values.items()})
-            if action.relation != self._m.false:
+            action = self._action(tool, by, effect, values)
+            if action is not None:
                 yield action
 
-    def _action(self, tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Action:
-        """What an alternative does with these values."""
-        m, write = self._m, Write(effect, values, self._reading)
+    def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
+        """What an alternative does with these values, unless it does nothing to the facts."""
+        m, values = self._m, {name: Const(value) for name, value in given.items()}
+        write = Write(effect, values, self._reading)
         changes = {fact: ways for fact in self._bits if any(ways := write.may_change(fact))}
         if not changes:
-            return Action(m.false, (), frozenset())
+            return None
         conditions = [*_conditions(tool, effect, values)]
         step = self._enabled(effect, values, conditions)
         if step == m.false:
-            return Action(step, (), frozenset())
+            return None
         after = After(
             self._reading,
             write,
@@ -101,7 +105,7 @@ class Steps:
                 step = step & (m.true if up else ~then | now) & (m.true if down else ~now | then)
             step = step & (~known.must | then) & (~then | known.may)
         reads = frozenset(fact for formula in conditions for fact in facts_in(formula))
-        return Action(step, tuple(self._bits[fact] for fact in changes), reads)
+        return Action(tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads)
 
     def _enabled(self, effect: Effect, values: Mapping[str, Term], conditions: Iterable[Formula]) -> Bdd:
         """Where the alternative may be taken with these values."""

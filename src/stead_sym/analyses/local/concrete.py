@@ -1,0 +1,355 @@
+"""An abstract run that breaks a question, followed in the deployment itself.
+
+States of the deployment are searched, those first of which the abstraction says that fewer steps may break
+the question. It never says more than it takes, since each run has an image. Only steps are tried of which the
+abstraction says that they may come nearer, or, where none of these does, that they do not lead far away: no
+other call is enumerated, and no state that is not on such a run.
+
+One decision: a run is found or not, and what is found is evidence by itself. So the number of states tried is
+bounded, and the values that names stand for are tried by what the facts say of them, a few of each kind.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+
+from stead_sym.analyses.local.runs import Runs
+from stead_sym.analyses.local.start import OUTSIDE, Start, names_in, with_variables
+from stead_sym.analyses.local.steps import Action
+from stead_sym.analyses.local.values import is_constant, is_name, sort_of
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.history import begun
+from stead_sym.deployment.restriction import Restriction, normal_restriction
+from stead_sym.deployment.semantics import breaks_claim, outcomes, within
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.evidence.prefix import refutation
+from stead_sym.logic.candidates import worth_trying
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Expanded,
+    Formula,
+    Next,
+    Not,
+    Until,
+    Var,
+    conjunction,
+    is_temporal,
+)
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+SLACK = 6
+"""A run may have so many steps more than the abstraction says."""
+
+MOST_RINGS = 64
+MOST_WAYS = 48
+"""So many successors of one state by one action are looked at, and so many choices of values for names."""
+
+
+def can_be_followed(deployment: Deployment) -> bool:
+    """Return if runs are looked for: there is one initial state, and every sort has a bound."""
+    return deployment.initially is None and not deployment.unbounded
+
+
+class Field:
+    """A deployment in which runs are followed, with what is the same for all questions."""
+
+    def __init__(self, deployment: Deployment, start: Start) -> None:
+        self.deployment, self.start = deployment, start
+
+    @cached_property
+    def restriction(self) -> Restriction:
+        return normal_restriction(self.deployment)
+
+    @cached_property
+    def initial(self) -> Instance:
+        return begun(self.deployment, self.deployment.init)
+
+    @cached_property
+    def actors(self) -> Mapping[str, str | None]:
+        """The agent that makes a call of each tool, the first that can; None for an event."""
+        found: dict[str, str | None] = {event.name: None for event in self.deployment.events}
+        for role in self.deployment.agents:
+            for name in role.tools:
+                found.setdefault(name, role.name)
+        return found
+
+    def unused(self, sort: str) -> Sequence[Value]:
+        """Values outside C."""
+        known = frozenset(self.deployment.constants[sort])
+        return [value for value in self.restriction.values[sort] if value not in known]
+
+    def after(self, call: Call, state: Instance, by: int) -> Iterator[Instance]:
+        """The successors by an alternative of a call."""
+        for found in outcomes(self.deployment, call, state, self.restriction, self.actors[call.tool], by=by):
+            if within(self.restriction, found):
+                yield found
+
+    def calls(self, tool: Tool, state: Instance, given: Mapping[str, Value]) -> Iterator[Call]:
+        """The calls of a tool with some values given that can be made in a state."""
+        sorts = self.deployment.schema.sort
+        chosen: Iterable[Mapping[str, Value]] = ({},)
+        for param in sorted(tool.params, key=lambda one: one.name not in given):
+            among = sorts(param.sort).values or sorted(state.active_domain[param.sort])
+            if param.name in given:
+                among = [given[param.name]] if given[param.name] in among else []
+            chosen = [
+                {**sigma, param.name: value}
+                for sigma in chosen
+                for value in worth_trying(among, tool.guard, param.name, state, {**given, **sigma})
+            ]
+        for sigma in chosen:
+            if holds(tool.guard, state, sigma):
+                yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """A state of a run, where ``goal`` is still to be shown, with the values of names."""
+
+    state: Instance
+    goal: Core
+    values: Mapping[Value, Value]
+    before: tuple[_At, Step] | None = None
+
+    @property
+    def run(self) -> Trace:
+        """The run that leads here."""
+        steps: list[Step] = []
+        at = self
+        while at.before is not None:
+            at, step = at.before
+            steps.append(step)
+        return Trace(at.state, tuple(reversed(steps)), None)
+
+    @property
+    def length(self) -> int:
+        return 0 if self.before is None else self.before[0].length + 1
+
+
+class Following:
+    """The search for a run that shows ``goal``, the negation of a question, and with it that the ``sentence``
+    fails."""
+
+    def __init__(
+        self,
+        field: Field,
+        runs: Runs,
+        bits: Mapping[Core, Bdd],
+        inside: Mapping[Value, Bdd],
+        sentence: Expanded,
+        goal: Core,
+    ) -> None:
+        self._field, self._runs, self._sentence, self._goal = field, runs, sentence, goal
+        self._m: Manager = runs.manager
+        self._bits = {fact: _label(bit) for fact, bit in bits.items()}
+        self._inside = {one: _label(bit) for one, bit in inside.items()}
+        self._variables = {one: Var(one) for one in inside}
+        self._rings_of: dict[Core, list[Bdd]] = {}
+        self._free_of: dict[Core, Core] = {}
+
+    def run(self, most: int) -> Trace | None:
+        """A run, if one is found by looking at so many states."""
+        waiting: list[tuple[int, int, int, bool, _At]] = []
+        seen: set[tuple[Instance, Core, tuple[Value, ...]]] = set()
+        number = 0
+        furthest: dict[tuple[Value, ...], int] = {}
+
+        def add(at: _At) -> bool:
+            """Whether a run through the state may go on to the end."""
+            nonlocal number
+            number += 1
+            key = at.state, at.goal, tuple(at.values.values())
+            distance = self._distance(at)
+            if distance is None or key in seen:
+                return False
+            seen.add(key)
+            length = at.length
+            longest = furthest.setdefault(key[2], distance + SLACK)
+            if length + distance > longest:
+                return False
+            heapq.heappush(waiting, (2 * distance + length, distance, -number, False, at))
+            return True
+
+        for values in self._choices():
+            add(_At(self._field.initial, self._goal, values))
+        while waiting and number < most:
+            rank, distance, _, wide, at = heapq.heappop(waiting)
+            done, following = self._moves(at)
+            if done and refutation(self._sentence, at.run) is not None:
+                return at.run
+            if breaks_claim(self._field.deployment, at.state):
+                continue  # no run goes on from here
+            allowed = distance + 1 if wide else distance - 1
+            nearer = False
+            for goal in following:
+                for step in self._steps(at, goal, allowed):
+                    nearer |= add(_At(step.state, goal, at.values, (at, step)))
+                    if number >= most:
+                        break
+            if not wide and following:
+                number += 1
+                heapq.heappush(waiting, (rank + 3, distance, -number, True, at))
+        return None
+
+    def _choices(self) -> Iterator[Mapping[Value, Value]]:
+        """Values for the names, of each kind one or two."""
+        for kind in islice(self._field.start.kinds(tuple(self._inside), self._bits), MOST_WAYS):
+            spare = {sort: iter(self._field.unused(sort)) for sort in map(sort_of, kind)}
+            values = {
+                one: next(spare[sort_of(one)], OUTSIDE) if value == OUTSIDE else value
+                for one, value in kind.items()
+            }
+            if OUTSIDE not in values.values():
+                yield values
+
+    # the abstraction
+
+    def _distance(self, at: _At) -> int | None:
+        """How many steps may show the goal, as the abstraction says; None if none may."""
+        state = self._image(at)
+        return next(
+            (k for k, ring in enumerate(self._rings(at.goal)) if self._m.satisfies(ring, state)), None
+        )
+
+    def _image(self, at: _At) -> Mapping[str, bool]:
+        image = {label: self._holds(fact, at) for fact, label in self._bits.items()}
+        for one, label in self._inside.items():
+            image[label] = self._field.start.knows(sort_of(one), at.values[one])
+        return image
+
+    def _rings(self, goal: Core) -> list[Bdd]:
+        """The abstract states by the number of steps that may show a goal."""
+        if goal not in self._rings_of:
+            rings: list[Bdd] = []
+            for now, later in _alternatives(goal):
+                own = [self._m.true] if later is None else self._rings_ahead(later)
+                may = self._runs.may(now)
+                rings = [a & may | b for a, b in _padded(own, rings, self._m.false)]
+            self._rings_of[goal] = rings
+        return self._rings_of[goal]
+
+    def _rings_ahead(self, goal: Core) -> list[Bdd]:
+        runs, m = self._runs, self._m
+        match goal:
+            case Next("E", body):
+                return [m.false, *map(runs.preimage, self._rings(body))]
+            case Until("E", left, right):
+                through, last = runs.may(left), self._rings(right)
+                rings: list[Bdd] = []
+                seen = layer = m.false
+                while len(rings) < len(last) or (layer != m.false and len(rings) < MOST_RINGS):
+                    layer = runs.preimage(layer) & through if layer != m.false else m.false
+                    if len(rings) < len(last):
+                        layer = layer | last[len(rings)]
+                    layer = layer & ~seen
+                    seen = seen | layer
+                    rings.append(layer)
+                return rings
+            case _:
+                return []
+
+    # the deployment
+
+    def _holds(self, formula: Core, at: _At) -> bool:
+        if formula not in self._free_of:
+            self._free_of[formula] = with_variables(formula, self._variables)
+        return holds(self._free_of[formula], at.state, {one: at.values[one] for one in names_in(formula)})
+
+    def _moves(self, at: _At) -> tuple[bool, list[Core]]:
+        """Whether the goal is shown in the state, and what may be shown after a step instead."""
+        done, following = False, dict[Core, None]()
+        waiting = [at.goal]
+        while waiting:
+            for now, later in _alternatives(waiting.pop()):
+                if self._holds(now, at):
+                    match later:
+                        case None:
+                            done = True
+                        case Next("E", body):
+                            following[body] = None
+                        case Until("E", left, right):
+                            waiting.append(right)
+                            if self._holds(left, at):
+                                following[later] = None
+                        case _:
+                            pass
+        return done, list(following)
+
+    def _steps(self, at: _At, goal: Core, allowed: int) -> Iterator[Step]:
+        """Steps that may lead to where so many may show the goal."""
+        m, field = self._m, self._field
+        if allowed < 0:
+            return
+        state, target = m.point(self._image(at)), m.disj(self._rings(goal)[: allowed + 1])
+        ways: dict[tuple[str, int, tuple[tuple[str, Value], ...]], None] = {}
+        for action in self._runs.actions:
+            if action.tool and self._runs.after(action, state) & target != m.false:
+                ways[action.tool, action.by, _given(action, at.values)] = None
+        if m.satisfies(target, self._image(at)):
+            yield from self._idle(at.state)
+        for name, by, given in ways:
+            calls = field.calls(field.deployment.tool(name), at.state, dict(given))
+            after = ((call, one) for call in calls for one in field.after(call, at.state, by))
+            for call, one in islice(after, MOST_WAYS):
+                yield Step(call, one, field.actors[name])
+
+    def _idle(self, state: Instance) -> Iterator[Step]:
+        """A step by each tool and event, where any may do that keeps the facts as they are."""
+        field = self._field
+        for tool in field.deployment.tools_and_events:
+            for by in range(len(tool.effects)):
+                after = (
+                    (call, one)
+                    for call in field.calls(tool, state, {})
+                    for one in field.after(call, state, by)
+                )
+                for call, one in islice(after, 1):
+                    yield Step(call, one, field.actors[tool.name])
+
+
+def _label(bit: Bdd) -> str:
+    [label] = bit.support
+    return label
+
+
+def _given(action: Action, values: Mapping[Value, Value]) -> tuple[tuple[str, Value], ...]:
+    """The values that an action says for variables, of the deployment."""
+    found = ((name, values.get(v, v)) for name, v in action.values.items() if is_constant(v) or is_name(v))
+    return tuple(sorted(found))
+
+
+def _alternatives(goal: Core) -> Iterator[tuple[Formula, Core | None]]:
+    """Ways to show a goal: what is to hold now, and one formula about runs, if any. Goals that need several
+    runs, or an endless one, have none."""
+    match goal:
+        case _ if not is_temporal(goal):
+            yield goal, None
+        case Next("E"):
+            yield TRUE, goal
+        case Until("E", left) if not is_temporal(left):
+            yield TRUE, goal
+        case Not(And(parts)):
+            for part in parts:
+                yield from _alternatives(core(Not(part)))
+        case And(parts):
+            for ways in product(*(list(_alternatives(part)) for part in parts)):
+                later = [one for _, one in ways if one is not None]
+                if len(later) <= 1:
+                    yield core(conjunction(tuple(now for now, _ in ways))), later[0] if later else None
+        case _:
+            pass
+
+
+def _padded(left: Sequence[Bdd], right: Sequence[Bdd], unit: Bdd) -> Iterator[tuple[Bdd, Bdd]]:
+    for k in range(max(len(left), len(right))):
+        yield left[k] if k < len(left) else unit, right[k] if k < len(right) else unit
