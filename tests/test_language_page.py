@@ -105,8 +105,8 @@ def decided(output: str) -> dict[str, str]:
 )
 @pytest.mark.parametrize(
     "session",
-    # The explicit engine takes two minutes with three records of a file for every number of them.
-    [pytest.param(s, marks=[pytest.mark.gate] * ("--max-bound 3" in " ".join(s.words))) for s in SESSIONS],
+    # The explicit engine takes minutes with three records of a file for every number of them.
+    [session for session in SESSIONS if "--max-bound 3" not in " ".join(session.words)],
     ids=lambda session: " ".join(session.words),
 )
 def test_the_literal_domain_gives_the_same_verdicts(
