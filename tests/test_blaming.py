@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import chain, combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import event, given, reject, settings
@@ -420,9 +421,10 @@ def test_the_search_goes_on_past_changes_that_leave_nothing_to_do(tmp_path, caps
     assert "stead-sym shield" not in capsys.readouterr().out
 
 
-def test_a_gate_is_offered_where_only_idleness_mends(tmp_path, capsys):
+def test_a_gate_is_offered_where_only_idleness_mends(tmp_path, capsys, monkeypatch):
     """The agent does not see the approval, and a gate does."""
-    file = tmp_path / "office.stead"
+    monkeypatch.chdir(tmp_path)  # a long path would be broken into lines
+    file = Path("office.stead")
     text = OFFICE.format(view="view Done()", ask="false")
     file.write_text(text, encoding="utf-8")
     found = blame(verify(stead.load(str(file)), "busy"), "approved")

@@ -26,7 +26,22 @@ DOTTED = re.compile(r"([a-z_]\w*(?:\.\w+)*\.[A-Za-z_]\w*)(?:\(.*\))?")
 FILE = re.compile(r"[\w./-]*\w\.py")
 ELSEWHERE = {*sys.stdlib_module_names, "st", "dd", "torch", "result", "verdict"}
 """First names of what others have, and of variables in the documentation's programs."""
-EXTENSIONS = {"lark", "tex", "lab", "tra", "jsonl", "json", "md", "css", "js", "toml", "yml", "pyi", "stead", "txt"}
+EXTENSIONS = {
+    "lark",
+    "tex",
+    "lab",
+    "tra",
+    "jsonl",
+    "json",
+    "md",
+    "css",
+    "js",
+    "toml",
+    "yml",
+    "pyi",
+    "stead",
+    "txt",
+}
 """Last names of files."""
 
 

@@ -139,7 +139,7 @@ class _Reader:
         try:
             import sqlglot
         except ImportError:
-            raise InputError("SQL is read by sqlglot; pip install 'stead-sym[import]'") from None
+            raise InputError("SQL is read by sqlglot; pip install 'sqlglot>=27'") from None
         logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of each statement that it skips
         self._sqlglot: Any = sqlglot
         self._exp: Any = sqlglot.exp

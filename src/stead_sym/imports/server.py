@@ -21,7 +21,7 @@ def tools_of_server(where: str) -> tuple[ToolSchema, ...]:
         import anyio
         from mcp import Client, StdioServerParameters
     except ImportError:
-        raise InputError("servers are asked by the library mcp; pip install 'stead-sym[import]'") from None
+        raise InputError("servers are asked by the library mcp; pip install 'mcp>=2.0'") from None
     target: Any = where
     if not where.startswith(("http://", "https://")):
         try:
