@@ -15,6 +15,7 @@ from typing import Any
 
 from stead_sym.errors import InputError
 from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables
+from stead_sym.support.extras import install
 
 DIALECTS = ("postgres", "mysql", "sqlite", "tsql", "oracle")
 """The dialects that are tried, in this order, if none is named."""
@@ -139,7 +140,7 @@ class _Reader:
         try:
             import sqlglot
         except ImportError:
-            raise InputError("SQL is read by sqlglot; pip install 'sqlglot>=27'") from None
+            raise InputError(f"SQL is read by sqlglot; {install('import')}") from None
         logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of each statement that it skips
         self._sqlglot: Any = sqlglot
         self._exp: Any = sqlglot.exp

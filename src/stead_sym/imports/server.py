@@ -7,6 +7,7 @@ from typing import Any
 
 from stead_sym.errors import InputError
 from stead_sym.imports.tools import ToolSchema, tools_of
+from stead_sym.support.extras import install
 
 TIMEOUT = 30.0
 """So many seconds a server has to answer."""
@@ -21,7 +22,7 @@ def tools_of_server(where: str) -> tuple[ToolSchema, ...]:
         import anyio
         from mcp import Client, StdioServerParameters
     except ImportError:
-        raise InputError("servers are asked by the library mcp; pip install 'mcp>=2.0'") from None
+        raise InputError(f"servers are asked by the library mcp; {install('import')}") from None
     target: Any = where
     if not where.startswith(("http://", "https://")):
         try:
