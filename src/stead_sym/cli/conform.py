@@ -10,10 +10,9 @@ import argparse
 import json
 import sys
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 
 from stead_sym.cli.limits import add_limits, display
+from stead_sym.cli.modules import user_module
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
 from stead_sym.conformance.binding import Binding
@@ -66,13 +65,10 @@ def _conform(options: argparse.Namespace) -> int:
 def _binding(words: str) -> Binding:
     """Return the binding that a module holds."""
     module, _, name = words.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        found = import_module(module)
+        found = user_module(module)
     except ImportError as error:
         raise InputError(f"{module} cannot be imported ({error}); name the module of the binding") from None
-    finally:
-        sys.path.pop(0)
     binding = getattr(found, name or "binding", None)
     if not isinstance(binding, Binding):
         raise InputError(f"{module} has no Binding called {name or 'binding'}; name it: MODULE:NAME")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from inspect import isfunction
 from os.path import lexists
 from pathlib import Path
 from typing import Any
 
+from stead_sym.cli.modules import user_module
 from stead_sym.data.source import Database
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError
@@ -108,13 +108,10 @@ def _tools(words: str | None) -> tuple[ToolSchema, ...]:
     if Path(words).exists() or words.endswith(".json"):
         return read_tools(_text(words))
     module, _, name = words.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        found = import_module(module)
+        found = user_module(module)
     except ImportError as error:
         raise InputError(f"{words} is no file, and no module ({error}); give one of them") from None
-    finally:
-        sys.path.pop(0)
     if not name:
         own = [one for key, one in vars(found).items() if isfunction(one) and not key.startswith("_")]
         return tools_of_functions(one for one in own if one.__module__ == found.__name__)

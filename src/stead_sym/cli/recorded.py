@@ -7,13 +7,10 @@ the code of the agent and on the command line, and the command line takes preced
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +20,7 @@ from stead_sym.agents.python import PythonAgent
 from stead_sym.agents.recorded import Asking, RecordedAgent
 from stead_sym.agents.records.store import Store
 from stead_sym.agents.wording import one_line
+from stead_sym.cli.modules import user_module
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.cli.options import Options
 from stead_sym.errors import InputError
@@ -129,10 +127,8 @@ def _object(word: str) -> Any:
     _, module, path = [*word.split(":", 2), "", ""][:3]
     if not module or not path:
         raise InputError(f"{word} is no Python object; write {PYTHON}")
-    if (folder := os.getcwd()) not in sys.path:
-        sys.path.insert(0, folder)
     try:
-        loaded = import_module(module)
+        loaded = user_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise _unloadable(word, error) from error
