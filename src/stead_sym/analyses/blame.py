@@ -112,7 +112,7 @@ class Blame:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there are mends, and with each of them the agents never do anything."""
+        """Return True if there are mends, and the agents never do anything with any of them."""
         return bool(self.mends) and all(mend.idle for mend in self.mends)
 
 
@@ -181,7 +181,7 @@ class _Search:
 
     @property
     def found(self) -> Blame:
-        """What is known so far."""
+        """Return what has been found up to now."""
         near, mends = self._tolerance, tuple(self._mends.values())
         close = tuple(d for d in self._shown if d.margin is not None and d.margin <= near)
         return Blame(

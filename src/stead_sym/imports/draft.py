@@ -89,7 +89,7 @@ class _Drafting:
         if skipped:
             self._left.append(f"no tool speaks of the tables {', '.join(skipped)}")
         names = self._relation_names(chosen)
-        relations = [block for table in chosen for block in [self._table(table, names)]]
+        relations = [self._table(table, names) for table in chosen]
         called = distinct({tool.name: tool.name for tool in self._tools})
         tools = [self._tool(tool, called[tool.name]) for tool in self._tools]
         parts = [

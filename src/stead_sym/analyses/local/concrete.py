@@ -165,7 +165,7 @@ class Following:
         furthest: dict[tuple[Value, ...], int] = {}
 
         def add(at: _At) -> bool:
-            """Whether a run through the state may go on to the end."""
+            """Return True if a run through the state may go on to the end."""
             nonlocal number
             number += 1
             key = at.state, at.goal, tuple(at.values.values())
@@ -215,7 +215,7 @@ class Following:
     # the abstraction
 
     def _distance(self, at: _At) -> int | None:
-        """How many steps may show the goal, as the abstraction says; None if none may."""
+        """Return the least number of abstract steps that may show the goal; None if none may."""
         state = self._image(at)
         return next(
             (k for k, ring in enumerate(self._rings(at.goal)) if self._m.satisfies(ring, state)), None
@@ -266,7 +266,7 @@ class Following:
         return holds(self._free_of[formula], at.state, {one: at.values[one] for one in names_in(formula)})
 
     def _moves(self, at: _At) -> tuple[bool, list[Core]]:
-        """Whether the goal is shown in the state, and what may be shown after a step instead."""
+        """Return whether the goal is shown in the state, and what may be shown after a step instead."""
         done, following = False, dict[Core, None]()
         waiting = [at.goal]
         while waiting:

@@ -87,7 +87,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """That a specification fails: a ``run`` of the deployment, guided by so many ``facts``."""
+    """A refutation of a specification: a ``run`` of the deployment, guided by so many ``facts``."""
 
     facts: int
     run: Trace
@@ -131,7 +131,7 @@ class Local:
 
     @at_work()
     def shown(self, formula: Expanded, *, refuting: bool = False) -> Shown | Refuted | str:
-        """How it is shown that a sentence holds; why it is not, if it is not. With ``refuting`` a run by
+        """Return how a sentence is shown to hold, or why it is not shown. With ``refuting`` a run by
         which it fails is looked for, too."""
         mentioned = self._mentioned(formula)
         schema = self.deployment.schema

@@ -37,7 +37,7 @@ class Runs:
         return self._m.disj(self._after(*action, states) for action in self._actions)
 
     def may(self, formula: Core) -> Bdd:
-        """Where a first-order formula may be true."""
+        """Return the abstract states in which a first-order formula may be true."""
         return self._reading(formula).may & self._possible
 
     def after(self, action: Action, states: Bdd) -> Bdd:
