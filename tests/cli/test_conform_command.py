@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from argparse import _SubParsersAction
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import stead_sym
 from stead_sym.cli.main import main
+from stead_sym.cli.parser import whole_parser
+from stead_sym.cli.supervised import EXPLORING
 
+_SRC = Path(stead_sym.__file__).parents[1]
 _DESK = Path(__file__).resolve().parents[1] / "conform" / "desk.py"
 
 
@@ -21,6 +30,7 @@ def _in_a_folder(tmp_path, monkeypatch):
     (tmp_path / "desk.stead").write_text(desk.FILE)
     (tmp_path / "bound.py").write_text(
         "import desk\nbinding = desk.binding()\nweak = desk.binding(approve=desk.approve_one_own)\n"
+        "loud = desk.binding(approve=lambda connection, r, s: print('!') or desk.approve(connection, r, s))\n"
     )
     monkeypatch.delitem(__import__("sys").modules, "bound", raising=False)
 
@@ -44,9 +54,137 @@ def test_another_database_is_used_and_left_with_its_tables(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("binding", "says"),
-    [("nothing_here", "cannot be imported"), ("bound:nothing", "no Binding called nothing")],
+    [
+        ("nothing_here", "cannot be imported"),
+        ("broken", "cannot be imported (division by zero)"),
+        ("bound:nothing", "no Binding called nothing"),
+    ],
 )
-def test_bad_input_is_one_line(binding, says, capsys):
+def test_bad_input_is_one_line(binding, says, capsys, tmp_path):
+    (tmp_path / "broken.py").write_text("1 / 0")
     assert main(["conform", "desk.stead", "--binding", binding]) == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if "exploring" not in line]
     assert says in line
+
+
+def test_what_a_tool_prints_is_no_part_of_the_report(capsys):
+    assert main(["conform", "desk.stead", "--binding", "bound:loud", "--json", "--quiet"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["agrees"]
+    assert "!" in printed.err
+
+
+def test_differences_are_tests_that_fail_until_the_system_is_mended(tmp_path, capsys):
+    words = ["conform", "desk.stead", "--quiet", "--test", "test_desk_kept.py", "--binding"]
+    assert main([*words, "bound"]) == 0
+    assert not (tmp_path / "test_desk_kept.py").exists()
+    assert main([*words, "bound:weak"]) == 1
+    path = [str(_DESK.parent), str(_SRC), str(tmp_path)]
+    run = partial(
+        subprocess.run,
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_desk_kept.py"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = run()
+    assert failed.returncode == 1, failed.stdout
+    assert "the file does not offer it" in failed.stdout
+    bound = (tmp_path / "bound.py").read_text()
+    (tmp_path / "bound.py").write_text(
+        bound.replace("weak = desk.binding(approve=desk.approve_one_own)", "weak = binding")
+    )
+    assert run().returncode == 0
+    assert main([*words, "bound:weak"]) == 2
+    assert "test_desk_kept.py is there already" in capsys.readouterr().err
+
+
+def test_two_calls_at_the_same_time_are_a_test_too(tmp_path, capsys):
+    (tmp_path / "bound_racing.py").write_text(
+        "import desk, test_concurrent\nbinding = desk.binding(pay=test_concurrent.pay_what_it_read)\n"
+    )
+    words = ["conform", "desk.stead", "--quiet", "--concurrent", "--test", "test_kept.py", "--binding"]
+    assert main([*words, "bound_racing"]) == 1
+    assert "and, at the same time," in " ".join(capsys.readouterr().out.split())
+    text = (tmp_path / "test_kept.py").read_text()
+    assert "def test_pay_and_pay_no_order():" in text
+    assert "before_step=2" in text
+    compile(text, "test_kept.py", "exec")
+
+
+# verify --conformed
+
+
+def test_a_verdict_says_on_what_the_system_was_compared(tmp_path, capsys):
+    assert main(["conform", "desk.stead", "--binding", "bound", "--json", "--quiet"]) == 0
+    (tmp_path / "report.json").write_text(capsys.readouterr().out)
+    words = ["verify", "desk.stead", "--quiet", "--formula", "AG true", "--conformed", "report.json"]
+    assert main([*words, "--json"]) == 0
+    [one] = [
+        one
+        for one in json.loads(capsys.readouterr().out)["hypotheses"]["all"]
+        if one["name"] == "compared with the running system"
+    ]
+    assert one["status"] == "established"
+    assert "states (all that it reaches within its bounds)" in one["how"]
+    main([word for word in words if word != "--quiet"])
+    assert "compared with the running system on" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda report: report.update(agrees=False), "file and system differ by this report"),
+        (lambda report: report.update(deployment="0"), "a different version of the deployment"),
+        (lambda report: report["sources"].update({"bound.py": "0"}), "bound.py has changed since"),
+        (lambda report: report["sources"].update({"gone.py": "0"}), "gone.py cannot be read"),
+        (lambda report: report.pop("states"), "not a report of `stead-sym conform --json`"),
+    ],
+)
+def test_a_report_that_is_not_of_this_file_and_system_is_refused(change, says, tmp_path, capsys):
+    main(["conform", "desk.stead", "--binding", "bound", "--json", "--quiet"])
+    report = json.loads(capsys.readouterr().out)
+    change(report)
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert main(["verify", "desk.stead", "--quiet", "--conformed", "report.json"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert says in line
+
+
+def test_the_report_has_the_digests_of_the_binding_and_of_the_tools(capsys):
+    main(["conform", "desk.stead", "--binding", "bound", "--json", "--quiet"])
+    sources = json.loads(capsys.readouterr().out)["sources"]
+    assert "bound.py" in sources
+    assert _DESK.as_posix() in sources
+
+
+def test_every_command_with_limits_can_be_stopped():
+    limited = {
+        name
+        for name, parser in _commands().items()
+        if any("--timeout" in action.option_strings for action in parser._actions)
+    }
+    assert limited == EXPLORING
+
+
+def test_a_tool_that_hangs_is_stopped(tmp_path):
+    (tmp_path / "hanging.py").write_text(
+        "import desk, threading\nbinding = desk.binding(pay=lambda r: threading.Event().wait())\n"
+    )
+    words = ["conform", "desk.stead", "--binding", "hanging", "--timeout", "3"]
+    path = os.pathsep.join([str(_DESK.parent), str(_SRC)])
+    ended = subprocess.run(
+        [sys.executable, "-m", "stead_sym", *words],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 3
+    assert "conforming" in ended.stderr
+
+
+def _commands():
+    [known] = [action.choices for action in whole_parser()._actions if isinstance(action, _SubParsersAction)]
+    return known

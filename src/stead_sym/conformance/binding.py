@@ -8,10 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-Implementation: TypeAlias = str | Sequence[str] | Callable[..., object]
-"""What a tool is: SQL statements with `:parameter` for arguments, or a Python function."""
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """A tool of an MCP server, called with the arguments by name.
+
+    ``server`` is its URL, or the command that starts it, in which `{database}` stands for the URL of the
+    scratch database. ``name`` is that of the tool there, by default the deployment's.
+    """
+
+    server: str
+    name: str = ""
+
+
+Implementation: TypeAlias = str | Sequence[str] | Callable[..., object] | McpTool
+"""What a tool is: SQL statements with `:parameter` for arguments, a Python function, or one of a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +46,11 @@ class Binding:
     """A running system as a deployment sees it.
 
     ``database``
-        The URL of a database that may be emptied, as SQLAlchemy takes it. Nothing is run unless ``scratch``
-        says that it is one.
+        The URL of a database for this alone, as SQLAlchemy takes it. Nothing is run unless ``scratch`` says
+        that it is one, and unless the tables of the relations are empty.
     ``schema``
-        SQL that creates the tables; it is run once if the database has none.
+        SQL that creates the tables, or a function that does, given a connection; run once if the database
+        has none.
     ``relations``
         The rows of relations, of those only that the names do not give: relation `OrderItems` stands for the
         table `order_items` with columns of the same names, and `OrdersApprovedBy` for a column that may be
@@ -54,7 +68,7 @@ class Binding:
     database: str
     tools: Mapping[str, Implementation]
     scratch: bool = False
-    schema: str = ""
+    schema: str | Callable[[Any], object] = ""
     relations: Mapping[str, Rows] = field(default_factory=dict)
     defaults: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     identifiers: Mapping[str, Callable[[int], object]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from stead_sym.verification.widened import Widened
 
 Status: TypeAlias = Literal["established", "by construction", "not established"]
 
-Ground: TypeAlias = Literal["exploration", "fairness", "domain", "decisions"]
+Ground: TypeAlias = Literal["exploration", "fairness", "domain", "decisions", "system"]
 """What a hypothesis is about. It decides which verdicts need the hypothesis.
 
 ``exploration``: everything that can be reached was explored. Every verdict needs it but a failure that a
@@ -30,6 +30,9 @@ of `readings` differ without it.
 ``domain``: what is true in the domain is true in the deployment. Every verdict about the deployment needs it.
 
 ``decisions``: the agents mean what they decided. Every verdict needs it.
+
+``system``: a running system does what the deployment says. A verdict is about the deployment, so that none
+needs it; it says what the verdict means for the system.
 """
 
 

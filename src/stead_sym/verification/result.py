@@ -24,7 +24,7 @@ from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph, table
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding
 from stead_sym.verification.findings.gates import Share
-from stead_sym.verification.hypotheses import Hypotheses
+from stead_sym.verification.hypotheses import Hypotheses, Hypothesis
 from stead_sym.verification.options import Domain, Options
 from stead_sym.verification.verdict import Verdict
 
@@ -146,6 +146,10 @@ class Verification(Displayed):
         if not uncounted or self.explored is None or not self.explored.meets_contexts(most):
             return self
         return replace(self, agents=agent_runs(self.moves.wrappers, met=True))
+
+    def with_hypothesis(self, one: Hypothesis) -> Verification:
+        """The same result with one hypothesis more."""
+        return replace(self, hypotheses=replace(self.hypotheses, all=(*self.hypotheses.all, one)))
 
     @property
     def mode(self) -> Domain:
