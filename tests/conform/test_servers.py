@@ -1,0 +1,58 @@
+"""Tools of MCP servers in a binding: the server of the refund desk, started on the scratch database."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import stead_sym as st
+from refund_app.binding import binding
+from stead_sym.conformance.binding import McpTool
+from stead_sym.conformance.conform import conform
+from stead_sym.errors import InputError
+
+pytestmark = pytest.mark.gate
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SERVER = f"{sys.executable} -m refund_app.server {{database}}"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_the_example(monkeypatch):
+    monkeypatch.chdir(EXAMPLES)
+
+
+def desk(**changed):
+    tools = {name: McpTool(SERVER) for name in binding.tools}
+    return st.load("refund_app/refunds.stead"), replace(binding, tools={**tools, **changed})
+
+
+def test_the_tools_of_a_server_agree_with_the_file():
+    found = conform(*desk(), max_states=12)
+    assert found.differences == ()
+    assert found.agrees
+    assert all(one.offered for one in found.tools.values())
+
+
+def test_a_fault_behind_a_server_is_found():
+    deployment, served = desk(cancel_order="DELETE FROM orders WHERE id = :order_id")
+    found = conform(deployment, served, max_states=12)
+    assert {one.call.tool for one in found.differences} == {"cancel_order"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        (McpTool(SERVER, "refund"), "has no tool refund; it has open_refund"),
+        (McpTool(f"{sys.executable} -c pass"), "does not answer"),
+        (McpTool("no_such_program"), "does not answer"),
+        (McpTool("'open"), "does not answer"),
+    ],
+)
+def test_a_server_that_does_not_fit_is_an_error_in_one_line(tool, says):
+    with pytest.raises(InputError, match=says) as error:
+        conform(*desk(pay_refund=tool), max_states=1)
+    assert "\n" not in str(error.value)
