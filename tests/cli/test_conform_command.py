@@ -22,6 +22,7 @@ def _in_a_folder(tmp_path, monkeypatch):
     (tmp_path / "bound.py").write_text(
         "import desk\nbinding = desk.binding()\nweak = desk.binding(approve=desk.approve_one_own)\n"
     )
+    (tmp_path / "broken.py").write_text("1 / 0")
     monkeypatch.delitem(__import__("sys").modules, "bound", raising=False)
 
 
@@ -44,7 +45,12 @@ def test_another_database_is_used_and_left_with_its_tables(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("binding", "says"),
-    [("nothing_here", "cannot be imported"), ("bound:nothing", "no Binding called nothing")],
+    [
+        ("nothing_here", "there is no module nothing_here"),
+        ("bound:nothing", "has no nothing"),
+        ("bound:desk", "is no Binding"),
+        ("broken", "cannot be imported: ZeroDivisionError"),
+    ],
 )
 def test_bad_input_is_one_line(binding, says, capsys):
     assert main(["conform", "desk.stead", "--binding", binding]) == 2

@@ -12,7 +12,7 @@ import sys
 from dataclasses import replace
 
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.modules import user_module
+from stead_sym.cli.modules import user_object
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
 from stead_sym.conformance.binding import Binding
@@ -65,11 +65,7 @@ def _conform(options: argparse.Namespace) -> int:
 def _binding(words: str) -> Binding:
     """Return the binding that a module holds."""
     module, _, name = words.partition(":")
-    try:
-        found = user_module(module)
-    except ImportError as error:
-        raise InputError(f"{module} cannot be imported ({error}); name the module of the binding") from None
-    binding = getattr(found, name or "binding", None)
+    binding = user_object(words, module, name or "binding")
     if not isinstance(binding, Binding):
-        raise InputError(f"{module} has no Binding called {name or 'binding'}; name it: MODULE:NAME")
+        raise InputError(f"{words}: {name or 'binding'} is no Binding; name one: MODULE:NAME")
     return binding

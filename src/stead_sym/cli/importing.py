@@ -14,7 +14,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import Any
 
-from stead_sym.cli.modules import user_module
+from stead_sym.cli.modules import user_module, user_object
 from stead_sym.data.source import Database
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError
@@ -108,16 +108,11 @@ def _tools(words: str | None) -> tuple[ToolSchema, ...]:
     if Path(words).exists() or words.endswith(".json"):
         return read_tools(_text(words))
     module, _, name = words.partition(":")
-    try:
-        found = user_module(module)
-    except ImportError as error:
-        raise InputError(f"{words} is no file, and no module ({error}); give one of them") from None
-    if not name:
-        own = [one for key, one in vars(found).items() if isfunction(one) and not key.startswith("_")]
-        return tools_of_functions(one for one in own if one.__module__ == found.__name__)
-    if not hasattr(found, name):
-        raise InputError(f"{module} has no {name}; name its list of functions")
-    return tools_of_functions(_functions(words, getattr(found, name)))
+    if name:
+        return tools_of_functions(_functions(words, user_object(words, module, name)))
+    found = user_module(f"{words} is no file", module)
+    own = [one for key, one in vars(found).items() if isfunction(one) and not key.startswith("_")]
+    return tools_of_functions(one for one in own if one.__module__ == found.__name__)
 
 
 def _functions(words: str, found: Any) -> list[Callable[..., Any]]:

@@ -79,6 +79,9 @@ class _Drafting:
         self._left: list[str] = [f"not read: {one}" for one in tables.unread]
         self._sorts = Sorts(tables, self._named_by_parameters(), self._mentioned())
         self._relations: dict[str, _Relation] = {}
+        parameters = dict.fromkeys(parameter for tool in self._tools for parameter in tool.parameters)
+        self._sort_of = {parameter: self._sorted(parameter) for parameter in parameters}
+        """The sort of each parameter, or why it has none."""
 
     def draft(self) -> Draft:
         """Return the draft."""
@@ -136,7 +139,7 @@ class _Drafting:
             sort
             for tool in self._tools
             for p in tool.parameters
-            if isinstance(sort := self._sort_of(p), DraftSort) and not sort.finite
+            if isinstance(sort := self._sort_of[p], DraftSort) and not sort.finite
         }
         for table in tables:
             key = {self._sorts.of(table, name) for name in table.primary_key}
@@ -222,7 +225,7 @@ class _Drafting:
         spelled = self._sorts.spelled()
         used = {c.sort.name for r in self._relations.values() for c in r.columns}
         used |= {
-            s.name for t in self._tools for p in t.parameters if isinstance(s := self._sort_of(p), DraftSort)
+            s.name for t in self._tools for p in t.parameters if isinstance(s := self._sort_of[p], DraftSort)
         }
         sorts = [sort for sort in self._sorts.all if sort.name in used]
         lines = wrap(
@@ -307,7 +310,7 @@ class _Drafting:
         names = distinct({parameter.name: _element(parameter) for parameter in tool.parameters})
         params, gone, lists = [], dict[str, list[str]](), list[str]()
         for parameter in tool.parameters:
-            match self._sort_of(parameter):
+            match self._sort_of[parameter]:
                 case DraftSort(name=sort):
                     params.append(f"{names[parameter.name]}: {sort}")
                     lists += [parameter.name] * (parameter.kind == "list")
@@ -331,12 +334,12 @@ class _Drafting:
             _comment(f"Not here, since they only read: {', '.join(t.name for t in self._reading)}")
         )
 
-    def _sort_of(self, parameter: Parameter) -> DraftSort | str:
+    def _sorted(self, parameter: Parameter) -> DraftSort | str:
         """Return the sort of a parameter, or why it has none."""
         if parameter.kind == "object":
             return "an object"
         if parameter.kind == "list":
-            of_element = self._sort_of(replace(parameter, name=_element(parameter), kind="unknown"))
+            of_element = self._sorted(replace(parameter, name=_element(parameter), kind="unknown"))
             return of_element if isinstance(of_element, DraftSort) else "a list"
         if parameter.values:
             return self._sorts.listing(parameter.name, parameter.values, parameter.name)
