@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stead_sym.errors import InputError
-from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables
+from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables, on_delete
 from stead_sym.support.extras import install
 
 DIALECTS = ("postgres", "mysql", "sqlite", "tsql", "oracle")
@@ -443,9 +443,14 @@ def _names(exp: Any, parts: Iterable[Any]) -> tuple[str, ...]:
 def _reference(exp: Any, columns: tuple[str, ...], reference: Any) -> ForeignKey:
     """Return the foreign key of a REFERENCES clause."""
     target = reference.this
+    options = (str(option).upper() for option in reference.args.get("options") or ())
+    words = next(
+        (option.removeprefix("ON DELETE") for option in options if option.startswith("ON DELETE")), ""
+    )
     if isinstance(target, exp.Schema):
-        return ForeignKey(columns, target.this.name, _names(exp, target.expressions))
-    return ForeignKey(columns, target.name)
+        names = _names(exp, target.expressions)
+        return ForeignKey(columns, target.this.name, names, on_delete(words))
+    return ForeignKey(columns, target.name, on_delete=on_delete(words))
 
 
 def _bare(exp: Any, part: Any) -> Any:

@@ -19,7 +19,7 @@ from stead_sym.data.spelling import Unusable, text_of
 from stead_sym.errors import InputError
 from stead_sym.imports.ddl import with_checks
 from stead_sym.imports.sorts import MOST_LISTED
-from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables
+from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables, on_delete
 
 _DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
 """The names that `sqlglot` has for SQLAlchemy's dialects, if it has others."""
@@ -54,7 +54,12 @@ def _table(connection: sa.Connection, inspector: sa.Inspector, name: str) -> Tab
     columns = with_checks(columns, checks, dialect) if checks else columns
     key = tuple(inspector.get_pk_constraint(name)["constrained_columns"])
     foreign = tuple(
-        ForeignKey(tuple(f["constrained_columns"]), f["referred_table"], tuple(f["referred_columns"]))
+        ForeignKey(
+            tuple(f["constrained_columns"]),
+            f["referred_table"],
+            tuple(f["referred_columns"]),
+            on_delete(str(f.get("options", {}).get("ondelete") or "")),
+        )
         for f in inspector.get_foreign_keys(name)
     )
     unique = frozenset(tuple(u["column_names"]) for u in inspector.get_unique_constraints(name))

@@ -12,6 +12,17 @@ from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["text", "number", "boolean", "time", "other"]
 """What a column holds; identifiers are texts or numbers."""
+OnDelete: TypeAlias = Literal["refuse", "cascade", "set null", "set default"]
+"""What happens to a row when what it refers to is deleted."""
+
+
+def on_delete(words: str) -> OnDelete:
+    """Return what the words of `ON DELETE` mean; `refuse` for none, `NO ACTION` and `RESTRICT`."""
+    match " ".join(words.lower().split()):
+        case "cascade" | "set null" | "set default" as kind:
+            return kind
+        case _:
+            return "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +44,15 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """A foreign key: ``columns`` hold a key of ``table``, its primary key if ``referenced`` is empty."""
+    """A foreign key: ``columns`` hold a key of ``table``, its primary key if ``referenced`` is empty.
+
+    ``on_delete`` says what happens when a row that they refer to is deleted.
+    """
 
     columns: tuple[str, ...]
     table: str
     referenced: tuple[str, ...] = ()
+    on_delete: OnDelete = "refuse"
 
 
 @dataclass(frozen=True, slots=True)
