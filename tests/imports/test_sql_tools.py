@@ -175,3 +175,23 @@ def test_new_identifiers_are_chosen_and_the_key_of_one_insert_is_that_of_the_nex
     assert "    insert Lines(order, 1)" in made.text
     assert "bound order 2" in made.text
     parse_deployment(made.text)
+
+
+def test_defaults_names_by_place_and_what_other_libraries_write():
+    schema = """
+    CREATE TABLE job (id SERIAL PRIMARY KEY, state TEXT NOT NULL DEFAULT 'new',
+      hot BOOLEAN NOT NULL DEFAULT false,
+      kind TEXT CHECK (kind IN ('a', 'b')) DEFAULT 'b', made TIMESTAMP DEFAULT now(), old TEXT);
+    ALTER TABLE job RENAME TO jobs;
+    ALTER TABLE jobs DROP COLUMN old;
+    """
+    made = drafted(
+        "/* name: Add :one */\nINSERT INTO jobs (made) VALUES ($1);\n\n"
+        "-- name: Close :exec\nUPDATE jobs SET state = 'done' WHERE id = $1 AND kind = sqlc.arg(kind);\n\n"
+        "-- name: drop!\nDELETE FROM jobs WHERE id = ? AND kind = ?",
+        schema,
+    )
+    parse_deployment(made.text)
+    assert "    insert Jobs(job, new, flag_false)\n    insert JobsKind(job, b)\n" in made.text
+    assert "tool Close(id: job, kind: kind)" in made.text
+    assert "tool drop(id: job, kind: kind)" in made.text

@@ -377,17 +377,21 @@ class Reading:
         text = literal_of(node)
         if text is None:
             raise OutsideSubset(f"`{self._sql(node)}` is not translated")
+        return self._text(text, sort, self._sql(node), integers=integers)
+
+    def _text(self, text: str, sort: DraftSort | None, said: str, *, integers: bool = False) -> Value:
+        """Return what a literal stands for; ``said`` is how it is written."""
         if integers or (sort is not None and sort.low is not None):
             if not text.lstrip("-").isdigit():
-                raise OutsideSubset(f"`{self._sql(node)}` is no integer")
+                raise OutsideSubset(f"`{said}` is no integer")
             return Value(Const(str(int(text))), INTEGERS)
         if sort is None or not sort.finite:
-            raise OutsideSubset(f"`{self._sql(node)}` is one identifier; make it a parameter")
+            raise OutsideSubset(f"`{said}` is one identifier; make it a parameter")
         if sort.values == self.tables.booleans and text in ("0", "1", "true", "false"):
             text = self.tables.booleans[text in ("1", "true")]
         known = self.spelled.get((sort.name, text))
         if known is None:
-            raise OutsideSubset(f"`{self._sql(node)}` is no value of {sort.name}")
+            raise OutsideSubset(f"`{said}` is no value of {sort.name}")
         return Value(Const(known), sort.name)
 
     def _fits(self, value: Value, sort: DraftSort | None, node: Any) -> Value:
@@ -399,8 +403,6 @@ class Reading:
         if word in self.fresh:
             sort = self.parameters[word][1]
             return Value(self.fresh[word], sort.name if isinstance(sort, DraftSort) else None)
-        if not word or word.isdigit():
-            raise OutsideSubset("a parameter has no name; write :name")
         name, known = self.parameters[word]
         if isinstance(known, str):
             raise OutsideSubset(f"the parameter {word} is {known}")

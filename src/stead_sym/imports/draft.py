@@ -480,7 +480,7 @@ class _Drafting:
         if len(sorts) == 1:
             return sorts[0]
         if parameter.columns is not None and not sorts:
-            return "it stands for no column that is kept"
+            return "a value of no column that is kept"
         if sorts:
             return f"one of {', '.join(sort.name for sort in sorts)}"
         low, high = parameter.low, parameter.high
@@ -544,7 +544,12 @@ class _Drafting:
 
 
 def _element(parameter: Parameter) -> str:
-    """Return the name of a parameter, that of one element if it is a list."""
+    """Return the name of a parameter, that of one element if it is a list.
+
+    A parameter that has a place only is called like its column.
+    """
+    if parameter.name.isdigit() and parameter.columns:
+        return parameter.columns[0][1]
     return singular(parameter.name) if parameter.kind == "list" else parameter.name
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from stead_sym.deployment.tool import Assign, Delete, Fresh, Insert, Statement
 from stead_sym.imports.conditions import Layout, OutsideSubset, Reading, Row, Value, Where
 from stead_sym.imports.sorts import DraftSort
-from stead_sym.imports.tables import ForeignKey, Table, Tables
+from stead_sym.imports.tables import COMPUTED, ForeignKey, Table, Tables
 from stead_sym.imports.tidy import exists, folded, pinned, tidied, without_new, without_repetition
 from stead_sym.imports.transactions import (
     SqlStatement,
@@ -212,7 +212,9 @@ class _Translation(Reading):
             raise OutsideSubset("a row may be inserted for several rows under one key; select the keys too")
         for column in layout.maybe:
             sort = layout.maybe[column][2]
-            cells[column] = self._value(given[column], sort) if column in given else Value(None, sort.name)
+            cells[column] = (
+                self._value(given[column], sort) if column in given else self._default(layout, column, sort)
+            )
         for column in layout.terms:  # NOT NULL
             cell = cells[column]
             if cell.term is None:
@@ -249,10 +251,23 @@ class _Translation(Reading):
         sort = layout.terms[column][1]
         if column in given:
             return self._value(given[column], sort)
+        default = self._default(layout, column, sort)
+        if default.term is not None:
+            return default
         if not _identifies(layout, column) or bulk:
             raise OutsideSubset(f"no value is given for {layout.table.name}.{column}; write it")
         self.generated = self._fresh(sort)
         return Value(self.generated, sort.name)
+
+    def _default(self, layout: Layout, column: str, sort: DraftSort) -> Value:
+        """Return what a column gets that an INSERT gives no value."""
+        found = layout.table.column(column)
+        default = None if found is None else found.default
+        if default is None or (default == COMPUTED and _identifies(layout, column)):
+            return Value(None, sort.name)
+        if default == COMPUTED:
+            raise OutsideSubset(f"the database computes {layout.table.name}.{column}; give a value")
+        return self._text(default, sort, default)
 
     def _fresh(self, sort: DraftSort) -> Var:
         variable = self._variable(sort.name)

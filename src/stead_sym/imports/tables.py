@@ -16,6 +16,10 @@ OnDelete: TypeAlias = Literal["refuse", "cascade", "set null", "set default"]
 """What happens to a row when what it refers to is deleted."""
 
 
+COMPUTED = "()"
+"""The default of a column that the database computes."""
+
+
 def on_delete(words: str) -> OnDelete:
     """Return what the words of `ON DELETE` mean; `refuse` for none, `NO ACTION` and `RESTRICT`."""
     match " ".join(words.lower().split()):
@@ -30,7 +34,8 @@ class TableColumn:
     """A column of a table.
 
     ``values`` are the texts that an ENUM or a CHECK lists, in their order. ``low`` and ``high`` are the
-    bounds of an integer, both inclusive. ``type`` is the name of the ENUM type, if it has one.
+    bounds of an integer, both inclusive. ``type`` is the name of the ENUM type, if it has one. ``default`` is
+    the text that the column gets if an INSERT gives it no value, `COMPUTED` if it is none of the schema.
     """
 
     name: str
@@ -40,6 +45,7 @@ class TableColumn:
     low: int | None = None
     high: int | None = None
     type: str | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

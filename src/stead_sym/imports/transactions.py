@@ -1,7 +1,8 @@
 """Read tools that are SQL: one transaction each, with named parameters.
 
-A text holds a tool after each line `-- name: TOOL`; comments right after that line describe it. Parameters
-are written `:order_id`, `@order_id` or `%(order_id)s`.
+A text holds a tool after each line `-- name: TOOL`, as several libraries have it; comments right after that
+line describe it. Parameters are written `:order_id`, `@order_id`, `%(order_id)s`, or `$1` and `?` for those
+that have no name: these are called by their places.
 
 One decision: what a parameter stands for follows from the columns that it is compared with or written to, not
 from its name.
@@ -18,11 +19,14 @@ from typing import Any
 from stead_sym.errors import InputError
 from stead_sym.imports.ddl import DIALECTS
 from stead_sym.imports.sorts import Place, place
-from stead_sym.imports.tables import Table, Tables
+from stead_sym.imports.tables import COMPUTED, Table, Tables
 from stead_sym.imports.tools import Parameter, ToolSchema
 from stead_sym.support.extras import install
 
-_NAME = re.compile(r"^\s*--\s*name:\s*(\w+)[\^!<*$#]*\s*$", re.MULTILINE)
+_NAME = re.compile(
+    r"^[ \t]*(?:--|/\*)[ \t]*name:[ \t]*(\w+)(?:[\^!<*$#]*|[ \t]+:\w+)[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE
+)
+_ARGUMENT = re.compile(r"\bsqlc\.arg\(\s*'?(\w+)'?\s*\)")
 _PASSING = re.compile(
     r"(BEGIN|START\s+TRANSACTION|COMMIT|END|SET\s+TRANSACTION)\b[^;]*\Z", re.IGNORECASE | re.DOTALL
 )
@@ -92,7 +96,7 @@ def read_transactions(text: str, dialect: str | None = None) -> tuple[Transactio
 
 def _read(text: str, dialect: str) -> tuple[Transaction, ...]:
     parts = _NAME.split(text)
-    names, bodies = parts[1::2], parts[2::2]
+    names, bodies = parts[1::2], [_ARGUMENT.sub(r":\1", body) for body in parts[2::2]]
     if not names:
         raise InputError("no tool is named; write `-- name: TOOL` on a line before the statements of each")
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -111,10 +115,15 @@ def _transaction(name: str, body: str, line: int, dialect: str) -> Transaction:
         if not one.strip().startswith("--"):
             break
         described.append(one.strip().removeprefix("--").strip())
-    statements = []
+    statements, places = [], 0
     for begin, statement in _statements(body, line, dialect):
         if not _PASSING.match(statement):
-            statements.append(SqlStatement(begin, statement, _parsed(statement, begin, dialect)))
+            parsed = _parsed(statement, begin, dialect)
+            for node in parsed.walk(bfs=False):
+                if type(node).__name__ == "Placeholder" and not node.this:
+                    places += 1
+                    node.set("this", str(places))
+            statements.append(SqlStatement(begin, statement, parsed))
     return Transaction(name, " ".join(described), tuple(statements), dialect)
 
 
@@ -323,6 +332,11 @@ def with_literals(
             text = literal_of(met.other)
             if text is not None and _is_any_text(tables, met.column):
                 named.setdefault(met.column, {})[text] = None
+    for where, texts in named.items():
+        found = tables.table(where[0])
+        column = None if found is None else found.column(where[1])
+        if column is not None and column.default not in (None, COMPUTED):
+            texts[str(column.default)] = None
     values = {where: tuple(texts) for where, texts in named.items()}
     changed = tuple(
         replace(
