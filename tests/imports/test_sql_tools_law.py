@@ -46,12 +46,17 @@ LITERALS = {"state": ["'a'", "'b'"], "tag": ["'x'", "'y'"], "n": ["0", "1"]}
 PARAMETERS = {"person": [":p", ":q"], "item": [":i"], "state": [":s"], "tag": [":t"], "n": [":m"]}
 
 
+def columns_of(sort, scope):
+    """The columns of a sort, of the rows in scope."""
+    return [
+        f"{alias}.{name}" for alias, table in scope for name, one in COLUMNS[table].items() if one == sort
+    ]
+
+
 @st.composite
 def terms(draw, sort, scope):
     """A column in scope, a literal or a parameter of a sort."""
-    columns = [
-        f"{alias}.{name}" for alias, table in scope for name, one in COLUMNS[table].items() if one == sort
-    ]
+    columns = columns_of(sort, scope)
     return draw(st.sampled_from([*columns, *columns, *LITERALS.get(sort, []), *PARAMETERS[sort]]))
 
 
@@ -65,16 +70,18 @@ def conditions(draw, scope, depth=2):
     inner = f"t{len(scope)}"
     match kind:
         case "compare":
-            sort = draw(st.sampled_from(sorted(PARAMETERS)))
+            sort = draw(st.sampled_from([one for one in sorted(PARAMETERS) if columns_of(one, scope)]))
             operator = draw(st.sampled_from(["=", "<>"] if sort != "n" else ["=", "<>", "<", ">="]))
-            return f"{draw(terms(sort, scope))} {operator} {draw(terms(sort, scope))}"
+            column = draw(st.sampled_from(columns_of(sort, scope)))
+            return f"{column} {operator} {draw(terms(sort, scope))}"
         case "null":
             columns = [f"{alias}.by" for alias, table in scope if table == "items"]
             return f"{draw(st.sampled_from([*columns, ':p']))} IS{draw(st.sampled_from(['', ' NOT']))} NULL"
         case "list":
+            sort = draw(st.sampled_from([one for one in sorted(PARAMETERS) if columns_of(one, scope)]))
             word = draw(st.sampled_from(["IN", "NOT IN"]))
-            some = ", ".join(draw(st.lists(terms("state", scope), min_size=1, max_size=2)))
-            return f"{draw(terms('state', scope))} {word} ({some})"
+            some = ", ".join(draw(st.lists(terms(sort, scope), min_size=1, max_size=2)))
+            return f"{draw(st.sampled_from(columns_of(sort, scope)))} {word} ({some})"
         case "not":
             return f"NOT ({draw(conditions(scope, depth - 1))})"
         case "and" | "or":
