@@ -18,20 +18,23 @@ from stead_sym.cli.parser import whole_parser
 from stead_sym.cli.supervised import EXPLORING
 
 _SRC = Path(stead_sym.__file__).parents[1]
-_DESK = Path(__file__).resolve().parents[1] / "conform" / "desk.py"
+_DESK = Path(__file__).resolve().parents[1] / "conform" / "case_desk.py"
 
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(_DESK.parent)
-    import desk
+    import case_desk as desk
 
     (tmp_path / "desk.stead").write_text(desk.FILE)
     (tmp_path / "bound.py").write_text(
-        "import desk\nbinding = desk.binding()\nweak = desk.binding(approve=desk.approve_one_own)\n"
-        "loud = desk.binding(approve=lambda connection, r, s: print('!') or desk.approve(connection, r, s))\n"
+        "import case_desk\nbinding = case_desk.binding()\n"
+        "weak = case_desk.binding(approve=case_desk.approve_one_own)\n"
+        "loud = case_desk.binding(approve=lambda connection, r, s: print('!') or"
+        " case_desk.approve(connection, r, s))\n"
     )
+    (tmp_path / "broken.py").write_text("1 / 0")
     monkeypatch.delitem(__import__("sys").modules, "bound", raising=False)
 
 
@@ -55,9 +58,10 @@ def test_another_database_is_used_and_left_with_its_tables(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("binding", "says"),
     [
-        ("nothing_here", "cannot be imported"),
-        ("broken", "cannot be imported (division by zero)"),
-        ("bound:nothing", "no Binding called nothing"),
+        ("nothing_here", "there is no module nothing_here"),
+        ("bound:nothing", "has no nothing"),
+        ("bound:desk", "is no Binding"),
+        ("broken", "cannot be imported: ZeroDivisionError"),
     ],
 )
 def test_bad_input_is_one_line(binding, says, capsys, tmp_path):
@@ -102,7 +106,7 @@ def test_differences_are_tests_that_fail_until_the_system_is_mended(tmp_path, ca
 
 def test_two_calls_at_the_same_time_are_a_test_too(tmp_path, capsys):
     (tmp_path / "bound_racing.py").write_text(
-        "import desk, test_concurrent\nbinding = desk.binding(pay=test_concurrent.pay_what_it_read)\n"
+        "import case_desk, test_concurrent\nbinding = case_desk.binding(pay=test_concurrent.pay_what_it_read)\n"
     )
     words = ["conform", "desk.stead", "--quiet", "--concurrent", "--test", "test_kept.py", "--binding"]
     assert main([*words, "bound_racing"]) == 1
@@ -170,7 +174,7 @@ def test_every_command_with_limits_can_be_stopped():
 
 def test_a_tool_that_hangs_is_stopped(tmp_path):
     (tmp_path / "hanging.py").write_text(
-        "import desk, threading\nbinding = desk.binding(pay=lambda r: threading.Event().wait())\n"
+        "import case_desk, threading\nbinding = case_desk.binding(pay=lambda r: threading.Event().wait())\n"
     )
     words = ["conform", "desk.stead", "--binding", "hanging", "--timeout", "3"]
     path = os.pathsep.join([str(_DESK.parent), str(_SRC)])

@@ -41,6 +41,7 @@ def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schema.sql").write_text(_SCHEMA + _ROWS)
     (tmp_path / "desk_tools.py").write_text(_FUNCTIONS)
+    (tmp_path / "broken.py").write_text("1 / 0")
     with sqlite3.connect("shop.db") as database:
         database.executescript(_SCHEMA + _ROWS)
     monkeypatch.delitem(sys.modules, "desk_tools", raising=False)
@@ -91,8 +92,9 @@ def test_nothing_is_written_over(tmp_path, capsys):
         (["--database", "sqlite:///nothing.db"], "no such database"),
         (["--database", "env:NOTHING_HERE"], "is not set"),
         (["--ddl", "schema.sql", "--table", "nothing"], "there is no table nothing"),
-        (["--ddl", "schema.sql", "--tools", "nothing_here"], "is no file, and no module"),
+        (["--ddl", "schema.sql", "--tools", "nothing_here"], "is no file: there is no module"),
         (["--ddl", "schema.sql", "--tools", "desk_tools:nothing"], "has no nothing"),
+        (["--ddl", "schema.sql", "--tools", "broken"], "cannot be imported: ZeroDivisionError"),
         (["--ddl", "schema.sql", "--tools", "desk_tools:__doc__"], "no function"),
         (["--ddl", "schema.sql", "--mcp", "'"], "cannot be read"),
         (["--ddl", "schema.sql", "--mcp", "no-such-command-here"], "does not answer"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import desk
+import case_desk as desk
 import sqlalchemy as sa
 from hypothesis import given, settings
 from test_conform_law import System, explored

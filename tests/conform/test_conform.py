@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-import desk
+import case_desk as desk
 import pytest
 import sqlalchemy as sa
 

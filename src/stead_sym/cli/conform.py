@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.modules import user_module
+from stead_sym.cli.modules import user_module, user_object
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
 from stead_sym.conformance.binding import Binding
@@ -107,12 +107,8 @@ def _write_tests(found: Conformance, options: argparse.Namespace) -> None:
 def _binding(words: str) -> tuple[Binding, ModuleType]:
     """Return the binding that a module holds, and the module."""
     module, _, name = words.partition(":")
-    try:
-        found = user_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a module of the user raises)
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{module} cannot be imported ({reason}); name the module of the binding") from None
-    binding = getattr(found, name or "binding", None)
+    found = user_module(words, module)
+    binding = user_object(words, module, name or "binding")
     if not isinstance(binding, Binding):
-        raise InputError(f"{module} has no Binding called {name or 'binding'}; name it: MODULE:NAME")
+        raise InputError(f"{words}: {name or 'binding'} is no Binding; name one: MODULE:NAME")
     return binding, found

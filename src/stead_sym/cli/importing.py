@@ -14,7 +14,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import Any
 
-from stead_sym.cli.modules import user_module
+from stead_sym.cli.modules import user_module, user_object
 from stead_sym.data.source import Database
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError
@@ -22,6 +22,7 @@ from stead_sym.imports.ddl import DIALECTS, read_ddl
 from stead_sym.imports.draft import draft
 from stead_sym.imports.tables import Tables
 from stead_sym.imports.tools import ToolSchema, read_tools, tools_of_functions
+from stead_sym.imports.transactions import read_transactions
 from stead_sym.support.printable import printable
 
 
@@ -52,6 +53,13 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     tools.add_argument(
         "--tools", metavar="FILE", help="function schemas in JSON, or MODULE[:NAME], functions in Python"
     )
+    tools.add_argument(
+        "--sql",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="tools that are SQL, each after a line `-- name: TOOL`: their guards and effects are translated",
+    )
     tools.add_argument("--mcp", metavar="SERVER", help="an MCP server: a command that starts it, or its URL")
 
 
@@ -70,8 +78,9 @@ def _import(options: argparse.Namespace) -> int:
             known = ", ".join(table.name for table in tables.tables)
             raise InputError(f"there is no table {name}; there are {known}")
     tools = (*_tools(options.tools), *_served(options.mcp))
+    transactions = [one for path in options.sql for one in read_transactions(_text(path), options.dialect)]
     name = "imported" if output is None else output.stem
-    made = draft(name, tables, tools, keep=options.table)
+    made = draft(name, tables, tools, keep=options.table, transactions=transactions)
     parse_deployment(made.text, folder=folder)
     if output is None:
         print(made.text, end="")
@@ -108,16 +117,11 @@ def _tools(words: str | None) -> tuple[ToolSchema, ...]:
     if Path(words).exists() or words.endswith(".json"):
         return read_tools(_text(words))
     module, _, name = words.partition(":")
-    try:
-        found = user_module(module)
-    except ImportError as error:
-        raise InputError(f"{words} is no file, and no module ({error}); give one of them") from None
-    if not name:
-        own = [one for key, one in vars(found).items() if isfunction(one) and not key.startswith("_")]
-        return tools_of_functions(one for one in own if one.__module__ == found.__name__)
-    if not hasattr(found, name):
-        raise InputError(f"{module} has no {name}; name its list of functions")
-    return tools_of_functions(_functions(words, getattr(found, name)))
+    if name:
+        return tools_of_functions(_functions(words, user_object(words, module, name)))
+    found = user_module(f"{words} is no file", module)
+    own = [one for key, one in vars(found).items() if isfunction(one) and not key.startswith("_")]
+    return tools_of_functions(one for one in own if one.__module__ == found.__name__)
 
 
 def _functions(words: str, found: Any) -> list[Callable[..., Any]]:

@@ -4,15 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import reduce
 from importlib import import_module
 from types import ModuleType
+from typing import Any
+
+from stead_sym.agents.wording import one_line
+from stead_sym.errors import InputError
+from stead_sym.logic.names import nearest
 
 
-def user_module(name: str) -> ModuleType:
-    """Return the module; it, and what it imports later, is searched in the current folder first.
+def user_module(word: str, module: str) -> ModuleType:
+    """Return a module; it, and what it imports later, is searched in the current folder first.
 
-    Raise whatever importing it raises.
+    Raise `InputError`, which names the ``word`` of the command line, if there is no such module or it cannot
+    be imported.
     """
     if (folder := os.getcwd()) not in sys.path:
         sys.path.insert(0, folder)
-    return import_module(name)
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise _unloadable(word, error) from error
+        raise InputError(
+            f"{word}: there is no module {error.name} in this folder or installed; name one"
+        ) from None
+    except (Exception, SystemExit) as error:  # any exception of the user's module is reported, and chained
+        raise _unloadable(word, error) from error
+
+
+def user_object(word: str, module: str, path: str) -> Any:
+    """Return the object at a dotted path in a module; see `user_module`.
+
+    Raise `InputError` if there is none.
+    """
+    loaded = user_module(word, module)
+    try:
+        return reduce(getattr, path.split("."), loaded)
+    except AttributeError:
+        hint = nearest(path, vars(loaded), "name what it has")
+        raise InputError(f"{word}: the module {module} has no {path}; {hint}") from None
+
+
+def _unloadable(word: str, error: BaseException) -> InputError:
+    what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
+    return InputError(f"{word}: the module cannot be imported: {what}; mend it")

@@ -10,7 +10,6 @@ import argparse
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -19,12 +18,10 @@ from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.python import PythonAgent
 from stead_sym.agents.recorded import Asking, RecordedAgent
 from stead_sym.agents.records.store import Store
-from stead_sym.agents.wording import one_line
-from stead_sym.cli.modules import user_module
+from stead_sym.cli.modules import user_object
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.cli.options import Options
 from stead_sym.errors import InputError
-from stead_sym.logic.names import nearest
 from stead_sym.models.chat import ASKING, KIND, chat_agent
 
 PYTHON = "python:MODULE:OBJECT"
@@ -127,23 +124,4 @@ def _object(word: str) -> Any:
     _, module, path = [*word.split(":", 2), "", ""][:3]
     if not module or not path:
         raise InputError(f"{word} is no Python object; write {PYTHON}")
-    try:
-        loaded = user_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise _unloadable(word, error) from error
-        raise InputError(
-            f"{word}: there is no module {error.name} in this folder or installed; name one"
-        ) from None
-    except (Exception, SystemExit) as error:  # any exception of the user's module is reported, and chained
-        raise _unloadable(word, error) from error
-    try:
-        return reduce(getattr, path.split("."), loaded)
-    except AttributeError:
-        hint = nearest(path, vars(loaded), "name what it has")
-        raise InputError(f"{word}: the module {module} has no {path}; {hint}") from None
-
-
-def _unloadable(word: str, error: BaseException) -> InputError:
-    what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
-    return InputError(f"{word}: the module cannot be imported: {what}; mend it")
+    return user_object(word, module, path)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
+
+from stead_sym.errors import InputError
+from stead_sym.imports.transactions import read_transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,10 @@ class McpTool:
 
 
 Implementation: TypeAlias = str | Sequence[str] | Callable[..., object] | McpTool
-"""What a tool is: SQL statements with `:parameter` for arguments, a Python function, or one of a server."""
+"""What a tool is: SQL statements with `:parameter` for arguments, a Python function, or one of a server.
+
+A SELECT among the statements that returns no row refuses the call.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +79,15 @@ class Binding:
     relations: Mapping[str, Rows] = field(default_factory=dict)
     defaults: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     identifiers: Mapping[str, Callable[[int], object]] = field(default_factory=dict)
+
+
+def sql_tools(path: str | Path) -> Mapping[str, Sequence[str]]:
+    """Return the statements of each tool of a text in SQL, as `stead-sym import --sql` reads it.
+
+    Raise `InputError` if the text cannot be read.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); name a text of SQL") from None
+    return {one.name: [each.text for each in one.statements] for one in read_transactions(text)}
