@@ -97,7 +97,7 @@ def test_differences_are_tests_that_fail_until_the_system_is_mended(tmp_path, ca
     assert "the file does not offer it" in failed.stdout
     bound = (tmp_path / "bound.py").read_text()
     (tmp_path / "bound.py").write_text(
-        bound.replace("weak = desk.binding(approve=desk.approve_one_own)", "weak = binding")
+        bound.replace("weak = case_desk.binding(approve=case_desk.approve_one_own)", "weak = binding")
     )
     assert run().returncode == 0
     assert main([*words, "bound:weak"]) == 2
@@ -106,7 +106,8 @@ def test_differences_are_tests_that_fail_until_the_system_is_mended(tmp_path, ca
 
 def test_two_calls_at_the_same_time_are_a_test_too(tmp_path, capsys):
     (tmp_path / "bound_racing.py").write_text(
-        "import case_desk, test_concurrent\nbinding = case_desk.binding(pay=test_concurrent.pay_what_it_read)\n"
+        "import case_desk, test_concurrent\n"
+        "binding = case_desk.binding(pay=test_concurrent.pay_what_it_read)\n"
     )
     words = ["conform", "desk.stead", "--quiet", "--concurrent", "--test", "test_kept.py", "--binding"]
     assert main([*words, "bound_racing"]) == 1

@@ -76,7 +76,7 @@ def _conform(options: argparse.Namespace) -> int:
                 progress=progress,
             )
     if options.json:
-        print(json.dumps({**conformance_data(found), "sources": sources_of(binding, module)}, indent=2))
+        print(json.dumps(conformance_data(found) | {"sources": sources_of(binding, module)}, indent=2))
     else:
         print_conformance(deployment, found, console_on(sys.stdout))
     if not found.agrees:

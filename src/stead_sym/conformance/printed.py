@@ -124,7 +124,7 @@ def _conclusion(deployment: Deployment, found: Conformance) -> Text:
     return Text(f"File and system agree on {which}{unbound}{pairs}.", "green")
 
 
-def conformance_data(found: Conformance) -> Json:
+def conformance_data(found: Conformance) -> dict[str, Json]:
     """Return a comparison as JSON data."""
     return {
         "deployment": found.digest,

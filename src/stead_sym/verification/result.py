@@ -160,7 +160,7 @@ class Verification(Displayed):
         return replace(self, agents=agent_runs(self.moves.wrappers, met=True))
 
     def with_hypothesis(self, one: Hypothesis) -> Verification:
-        """The same result with one hypothesis more."""
+        """Return the result with one more hypothesis."""
         return replace(self, hypotheses=replace(self.hypotheses, all=(*self.hypotheses.all, one)))
 
     @property
