@@ -258,10 +258,12 @@ spec down AG forall n: node. (Idle(n) -> ~Up(n, _))
 """
 
 
+ALL_UP = "(forall x: node. (Node(x) -> exists s: shard. Up(x, s)))"
+FOUR_UP = "(atleast 4 s: shard. Up(m, s))"
+
+
 @pytest.mark.parametrize(
-    "condition",
-    ["(forall x: node. (Node(x) -> exists s: shard. Up(x, s)))", "(atleast 4 s: shard. Up(m, s))"],
-    ids=["none", "many"],
+    "condition", [ALL_UP, FOUR_UP, f"{ALL_UP} & {FOUR_UP}"], ids=["none", "many", "both"]
 )
 def test_a_condition_of_a_statement_may_be_anything(condition: str, tmp_path: Path) -> None:
     """What is written where it is true is written or not. The rest of the condition is asked for."""
@@ -306,3 +308,38 @@ def test_statements_that_ask_for_the_same_write_the_same() -> None:
     """
     found, _ = shown(text)
     assert found.keys() == {"low", "once"}
+
+
+def test_what_is_watched_for_is_so_without_a_condition(tmp_path: Path) -> None:
+    """What makes a condition true or false is no step that is watched, for the checker neither."""
+    text = f"""
+        deployment arrivals
+        sort node
+        sort shard
+        relation Node(node)
+        relation Up(node, shard)
+        relation New(node)
+        relation Idle(node)
+        bound node any
+        bound shard any
+        event join()
+          effect
+            fresh n: node
+            fresh s: shard
+            clear New
+            insert Node(n)
+            insert Up(n, s)
+            insert New(n)
+        tool sweep()
+          effect
+            clear New
+            insert Idle(m) for m: node where Node(m) & {ALL_UP}
+        tool wait()
+          effect
+            clear New
+        spec once AG forall n: node. (New(n) -> AX (Node(n) & ~New(n)))
+    """
+    found, _ = shown(text)
+    assert found.keys() == {"once"}
+    path = st.write_certificate(st.deepen(st.parse_deployment(text), limit=1, findings=False), tmp_path / "c")
+    assert [claim.name for claim in st.check_certificate(path).claims] == ["once"]

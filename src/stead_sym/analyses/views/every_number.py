@@ -291,9 +291,10 @@ class EveryNumber:
 
     def _of_group(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """What the whole shows, and slices where the whole is not decided; then the whole without conditions
-        that rest on too many records. Where it has many relations slices come first."""
+        that rest on too many records. Where it has many relations slices come first, by parts on as many
+        values."""
         wide = len(group.deployment.schema.relations) > _MANY_RELATIONS
-        found = dict(self._by_slices(group)) if wide or not group.has_whole else {}
+        found = dict(self._by_slices(group, k if wide else 0)) if wide or not group.has_whole else {}
         if group.has_whole and group.open:
             try:
                 return {**found, **self._shown(group, k)}
@@ -311,13 +312,15 @@ class EveryNumber:
             group.open = {name: group.open[name] for name in group.open if name in group.sliced}
         return found
 
-    def _by_slices(self, group: _Group) -> Mapping[str, Shown]:
-        """What slices show, the smallest that does. ``sliced`` are then the specifications of which some
-        slice has been closed: more values may show them."""
+    def _by_slices(self, group: _Group, most: int = 0) -> Mapping[str, Shown]:
+        """Return what slices show, the smallest that does; by parts on up to ``most`` values.
+
+        ``sliced`` are then the specifications of which some slice has been closed: more values may show them.
+        """
         found: dict[str, Shown] = {}
         group.sliced.clear()
         for name, sentences in list(group.open.items()):
-            for part, closure in self._closed_slices(group.deployment, sentences, self._more):
+            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most):
                 group.sliced.add(name)
                 if _is_always(closure, sentences):
                     self._examine(closure.closing, group, name, part)
@@ -337,19 +340,22 @@ class EveryNumber:
         return found
 
     def _closed_slices(
-        self, deployment: Deployment, sentences: Iterable[Expanded], more: int
+        self, deployment: Deployment, sentences: Iterable[Expanded], more: int, most: int = 0
     ) -> Iterator[tuple[Slice, Closure]]:
-        """Yield the slices for some sentences that have views, each with these. A slice without views says
-        nothing of the next one, which may read what ties the parameters of this one."""
+        """Yield the slices for some sentences that have views, each with these, on so many values ``more``
+        than the least number, and then on more, up to ``most``: those that were not looked at with fewer
+        ``more``. A slice without views says nothing of the next one, which may read what ties the parameters
+        of this one."""
         with suppress(Outside):
             for part in slices(without(deployment, self._resting_on_none), sentences):
-                k, records = _columns(part.deployment) + more, self.records
-                own = records and records.within(part)
-                for fit in (False, True):
-                    with suppress(Outside, Undecided):
-                        closure = self._closed(part.deployment, k, own, _MOST_OPERATIONS, fit=fit)
-                        yield part, closure
-                        break
+                own = self.records and self.records.within(part)
+                least = max(_columns(part.deployment) + more, most if more else 0)
+                for k in range(least, max(least, most) + 1):
+                    for fit in (False, True):
+                        with suppress(Outside, Undecided):
+                            closure = self._closed(part.deployment, k, own, _MOST_OPERATIONS, fit=fit)
+                            yield part, closure
+                            break
 
     def _shown(self, group: _Group, k: int, *, fit: bool = False) -> Mapping[str, Shown]:
         """What the whole shows by views on k values; with ``fit`` conditions that rest on too many records
@@ -540,7 +546,8 @@ class EveryNumber:
         try:
             found = next(closure.closing.against(sentences), None)
         except (Outside, Undecided) as error:
-            self.reasons[name] = str(error).removeprefix("unknown: ")
+            why = str(error).removeprefix("unknown: ")
+            self.reasons[name] = "; ".join([why, *self._taken_without(closure)])
             return False
         if found is not None:
             others = [why for other, why in self._left_out.items() if other != name]

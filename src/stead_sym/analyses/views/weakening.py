@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 
 from stead_sym.analyses.views.needs import Needs, Number, Outside
 from stead_sym.deployment.deployment import Deployment
@@ -128,6 +129,8 @@ def _atoms(tool: Tool, left_out: Collection[LeftOut]) -> Mapping[LeftOut, tuple[
     """The atoms F(y) in the place of conjuncts, each with the sorts of y."""
     found: dict[LeftOut, tuple[Atom, tuple[str, ...]]] = {}
     shared: dict[object, str] = {}
+    taken = {part.relation for _, part in parts(tool) if isinstance(part, Atom)}
+    names = (name for number in count() if (name := f"free?{tool.name}?{number}") not in taken)
     for place, part in parts(tool):
         if place in left_out and place.statement:
             statement = tool.effects[place.alternative - 1].statements[place.statement - 1]
@@ -138,8 +141,9 @@ def _atoms(tool: Tool, left_out: Collection[LeftOut]) -> Mapping[LeftOut, tuple[
                 if read <= {binder.name for binder in inside}:
                     inside = [binder for binder in inside if binder.name in read]
                     key = (place.alternative, part, tuple(inside))
-                name = shared.setdefault(key, f"free?{tool.name}?{len(shared)}")
-                atom = Atom(name, tuple(Var(binder.name) for binder in inside))
+                if key not in shared:
+                    shared[key] = next(names)
+                atom = Atom(shared[key], tuple(Var(binder.name) for binder in inside))
                 found[place] = atom, tuple(binder.sort for binder in inside)
     return found
 
@@ -252,7 +256,8 @@ def stronger(needs: Needs, sentence: Expanded) -> Expanded:
     without the alternatives, and without the premises, that rest on none."""
     match sentence:
         case Forall(_, body):
-            return replace(sentence, body=stronger(needs, body))
+            then = stronger(needs, body)
+            return TRUE if then == TRUE else replace(sentence, body=then)
         case Implies(left, right):
             kept = tuple(part for part in conjuncts(left) if _is_number(needs.kept, part))
             then = stronger(needs, right)

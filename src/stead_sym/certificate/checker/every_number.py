@@ -53,8 +53,8 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
             here = valued(deployment, induction.constants, open_sorts)
         own = [claims[number] for number in induction.shown]
         answered = tuple(_answered(here, one, certificate, source) for one in induction.answers)
-        here = without(_guarded(here, certificate, source), induction.left_out)
-        here, asked = _asked(here, induction, own)
+        here, asked = _asked(_guarded(here, certificate, source), induction, own)
+        here = without(here, induction.left_out)
         for one in answered:
             here = one.guarded(here)
         invariants = {name: _invariant(deployment, name, source) for name in induction.invariants}

@@ -10,8 +10,9 @@ what is true of all reachable states of this one is true of those of the deploym
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from stead_sym.certificate.document import LeftOut, free
 from stead_sym.deployment.deployment import Deployment
@@ -51,6 +52,14 @@ def _setting(relation: Relation) -> tuple[Tool, Tool]:
     )
 
 
+def _asked(tool: Tool) -> Iterator[Formula]:
+    """Yield the conjuncts of the conditions of the insertions and deletions of a tool."""
+    for effect in tool.effects:
+        for statement in effect.statements:
+            if isinstance(statement, Insert | Delete):
+                yield from conjuncts(core(statement.where))
+
+
 @dataclass
 class _Weaker:
     """A tool without the conjuncts at some ``places``, and the relations that are ``free`` in their place."""
@@ -61,6 +70,9 @@ class _Weaker:
     _known: dict[object, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        taken = {part.relation for part in _asked(self.tool) if isinstance(part, Atom)}
+        numbered = (free(self.tool.name, number) for number in count())
+        self._names = (name for name in numbered if name not in taken)
         guard = self._rest(self.tool.guard, 0, 0)
         effects = [self._effect(effect, number) for number, effect in enumerate(self.tool.effects, 1)]
         self.result = replace(self.tool, guard=guard, effects=tuple(effects))
@@ -100,6 +112,8 @@ class _Weaker:
         if own.issubset(one.name for one in columns):
             columns = tuple(one for one in columns if one.name in own)
             key = alternative, part, columns
-        name = self._known.setdefault(key, free(self.tool.name, len(self._known)))
+        if key not in self._known:
+            self._known[key] = next(self._names)
+        name = self._known[key]
         self.free[name] = columns
         return Atom(name, tuple(Var(one.name) for one in columns))
