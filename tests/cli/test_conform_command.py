@@ -49,7 +49,7 @@ def test_another_database_is_used_and_left_with_its_tables(tmp_path, capsys):
     [
         ("nothing_here", "there is no module nothing_here"),
         ("bound:nothing", "has no nothing"),
-        ("bound:desk", "is no Binding"),
+        ("bound:case_desk", "is no Binding"),
         ("broken", "cannot be imported: ZeroDivisionError"),
     ],
 )
