@@ -1154,7 +1154,9 @@ def test_what_holds_for_every_number_fails_within_no_bounds(agent: str, made: Ca
             assert not holding & search.obstacles.keys()
             for name, obstacle in search.obstacles.items():
                 body = deployment.spec(name).formula
-                if not obstacle.broken and isinstance(body, Globally) and made is text:
+                # where conditions are left out, there are steps that no tool takes
+                told_by_tools = not obstacle.broken and not obstacle.weaker
+                if told_by_tools and isinstance(body, Globally) and made is text:
                     assert not holds(body.body, obstacle.state), f"seed {seed}"
                     told(closing(made(seed), obstacle.k - columns(deployment), agent), obstacle)
             for b in range(1, BOUND + 1):

@@ -84,6 +84,7 @@ def test_what_is_not_shown_with_it_is_no_hypothesis_that_is_established() -> Non
     mentioned, also in a slice."""
     text_ = (
         "deployment d\nsort a\nrelation P(a)\nrelation Q(a)\nrelation R(a, a)\nbound a any\n"
+        "initially any P where exists x. P(x)\n"
         "event e()\n  guard atleast 9 x: a. P(x)\n  effect\n    fresh x: a\n    insert P(x)\n"
         "tool t(x: a)\n  guard P(x)\n  effect\n    insert Q(x)\nspec s AG forall x: a. (Q(x) -> P(x))\n"
     )
