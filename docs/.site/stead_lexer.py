@@ -74,6 +74,7 @@ MORE_LOGIC = (
         "forall",
         "historically",
         "not",
+        "offered",
         "once",
         "or",
         "previously",

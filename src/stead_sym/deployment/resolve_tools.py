@@ -74,15 +74,16 @@ def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
     return {binder.name: binder.sort for binder in binders}
 
 
-def resolve_tool(tool: Tool, names: Names) -> Tool:
-    """The tool with names and sorts resolved. Raises `DeclarationError`."""
+def resolve_head(tool: Tool, names: Names) -> Tool:
+    """The tool, whose parameters have their sorts, with its guard resolved. Raises `DeclarationError`."""
     check_name("event" if tool.event else "tool", tool.name, tool.span, words=False)
-    params = declared_params(tool.name, tool.params, names)
+    return replace(tool, guard=resolve(tool.guard, names, scope_of(tool.params)))
+
+
+def resolve_effects(tool: Tool, names: Names) -> Tool:
+    """The tool, whose head is resolved, with its effects resolved. Raises `DeclarationError`."""
     return replace(
-        tool,
-        params=params,
-        guard=resolve(tool.guard, names, scope_of(params)),
-        effects=tuple(_effect(effect, params, names) for effect in tool.effects) or (Effect(),),
+        tool, effects=tuple(_effect(effect, tool.params, names) for effect in tool.effects) or (Effect(),)
     )
 
 

@@ -25,6 +25,7 @@ from .compose import historically as historically
 from .compose import iff as iff
 from .compose import leads_to as leads_to
 from .compose import minus as minus
+from .compose import offered as offered
 from .compose import once as once
 from .compose import plus as plus
 from .compose import previously as previously

@@ -252,9 +252,16 @@ class Atom(_Composable):
     sorts: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
+OFFERED = "offered "
+"""Before the name of a tool: the definition that `offered w(t)` uses (`deployment.offered`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Use(_Composable):
-    """The use `P(t1, …, tq)` of a definition P, in a resolved formula; an expanded one has none."""
+    """The use `P(t1, …, tq)` of a definition P, in a resolved formula; an expanded one has none.
+
+    `offered w(t1, …, tq)` is the use of a definition named `OFFERED` and w, also in a raw formula.
+    """
 
     definition: str
     args: tuple[Term, ...] = ()

@@ -24,7 +24,7 @@ KEYWORDS = (
     "outcome",     "terminal", "gate", "permit", "forbid", "spec", "invariant",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
     "ensure", "expect", "fails", "holds", "in",
-    "did", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),
+    "did", "offered", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),
 )  # fmt: skip
 """The words of the language, items first; a test compares them with the grammar."""
 

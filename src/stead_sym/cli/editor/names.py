@@ -214,6 +214,8 @@ class Names:
                 self._named("tool", tool)
                 for token in by:
                     self._named("agent", token)
+            case "offered":
+                self._named("tool", names[0])
             case "rule" | "line":
                 scope = self._arguments(trees_of(node)[0])
             case "atom" | "primed":
