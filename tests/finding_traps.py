@@ -163,6 +163,7 @@ TRAPS = (
         POLICY.replace("call pay(o)", "call pay(o) when State(o, open)"),
         "p",
     ),
+    Trap("no default", "gate g forbid place()", "gate g default allow forbid place()\ngate h permit place()"),
     Trap("rule never selects", POLICY + "  call pay(o)", POLICY, "p"),
     Trap(
         "never filled",

@@ -101,7 +101,7 @@ def syntax(draw, bound=frozenset(), depth=4):
             tool = draw(st.sampled_from(["U", "W", "gate", "P"]))
             if draw(st.booleans()):
                 return Use(OFFERED + tool, args)
-            return Did(tool, args, draw(st.sampled_from([None, "U"])))
+            return Did(tool, args, draw(st.sampled_from([None, "U"])), draw(st.booleans()))
     name = draw(st.sampled_from(VARIABLES))
     binder = Binder(name, draw(st.sampled_from([None, "a", "k"])))
     body = draw(syntax(bound | {name}, depth - 1))

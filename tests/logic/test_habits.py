@@ -199,6 +199,9 @@ def test_without_a_habit_the_message_lists_what_could_stand_there(text: str, exp
         ("spec s AG ~come(_)", "come is an event, where a relation is expected; `did come(…)` says that"
          " it was the last step"),
         ("spec s AG offered come(c)", "come is an event, which no agent is offered; write its guard"),
+        ("spec s AG refused(c)",
+         "unknown relation refused; write `refused tool(x)`: the step into the state was"),
+        ("spec s AG refused come(_)", "come is an event, which nobody refuses; write `did come(…)`"),
         ("spec s AG offered(c)", "unknown relation offered; write `offered tool(x)`: this call may be made"),
         ("spec s AG offered payy(_)", "unknown tool payy after `offered`; did you mean pay?"),
         ("tool t(c: case) effect set Due(c).owed = owed + 1",

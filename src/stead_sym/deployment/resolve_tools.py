@@ -82,6 +82,11 @@ def resolve_head(tool: Tool, names: Names) -> Tool:
 
 def resolve_effects(tool: Tool, names: Names) -> Tool:
     """The tool, whose head is resolved, with its effects resolved. Raises `DeclarationError`."""
+    for effect in tool.effects:
+        if tool.event and effect.refused:
+            raise DeclarationError(
+                f"{tool.name} is an event, which nobody refuses; write `effect when …`", effect.span
+            )
     return replace(
         tool, effects=tuple(_effect(effect, tool.params, names) for effect in tool.effects) or (Effect(),)
     )
@@ -118,6 +123,10 @@ class _Block:
 
 
 def _effect(effect: Effect, params: tuple[Binder, ...], names: Names) -> Effect:
+    if effect.refused and effect.statements:
+        raise DeclarationError(
+            "an effect that is `refused` changes nothing; leave its statements out", effect.span
+        )
     block = _Block(names, scope_of(params), used={p.name for p in params})
     if effect.is_ensure:
         for statement in effect.statements:

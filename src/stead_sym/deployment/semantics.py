@@ -167,15 +167,15 @@ def outcomes(
 ) -> Iterator[Instance]:
     """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
     `databases` for their databases, and for ``by``."""
-    for database in databases(deployment, call, state, restriction, by):
-        yield recorded(deployment, state, call, actor, database)
+    for refused, database in databases(deployment, call, state, restriction, by):
+        yield recorded(deployment, state, call, actor, database, refused=refused)
 
 
 def databases(
     deployment: Deployment, call: Call, state: Instance, restriction: Restriction, by: int | None = None
-) -> Iterator[Instance]:
-    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated;
-    with ``by`` only those by this alternative, from 0.
+) -> Iterator[tuple[bool, Instance]]:
+    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated,
+    each after whether the call was refused; with ``by`` only those by this alternative, from 0.
 
     Values beyond U_f, for U_S infinite:
 
@@ -193,10 +193,12 @@ def databases(
     for effect in _enabled(deployment, call, state, sigma, by):
         if effect.is_ensure:
             domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
-            yield from ensured(postcondition(effect), state, domain, sigma)
+            for after in ensured(postcondition(effect), state, domain, sigma):
+                yield False, after
         else:
             for draft in _drafts(deployment, state, restriction, effect, sigma):
-                yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
+                facts = (state.database.facts - draft.deleted) | draft.inserted
+                yield effect.refused, Instance(state.schema, facts)
 
 
 def leads_to(
@@ -214,13 +216,12 @@ def leads_to(
     outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
     they change, not at all facts of each outcome.
     """
-    if deployment.history:
-        actor = actor_in(deployment, call, after, None)
-        if recorded(deployment, state, call, actor, after.database) != after:
-            return False
+    actor = actor_in(deployment, call, after, None)
     now, then = state.database.facts, after.database.facts
     sigma, come, gone = given(deployment, call), then - now, now - then
     for effect in _enabled(deployment, call, state, sigma, by):
+        if recorded(deployment, state, call, actor, after.database, refused=effect.refused) != after:
+            continue
         if effect.is_ensure:
             if allows(postcondition(effect), state, after.database, restriction.values, sigma):
                 return True

@@ -29,6 +29,7 @@ from .compose import offered as offered
 from .compose import once as once
 from .compose import plus as plus
 from .compose import previously as previously
+from .compose import refused as refused
 from .compose import same as same
 from .compose import since as since
 from .compose import total as total

@@ -8,6 +8,7 @@ around it, so a composed formula equals the parsed one; both are raw. An argumen
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias, get_args
 
 from stead_sym.logic.parser import parse_binders, parse_tallied
@@ -120,6 +121,11 @@ def leads_to(left: Formula, right: Formula) -> Derived:
 def did(tool: str, *args: Given, by: str | None = None) -> Did:
     """Return `did w(t1, …, tq)`, with ``by`` `did w(t1, …, tq) by a`."""
     return Did(_name(tool), tuple(map(_term, args)), None if by is None else _name(by))
+
+
+def refused(tool: str, *args: Given, by: str | None = None) -> Did:
+    """Return `refused w(t1, …, tq)`, with ``by`` `refused w(t1, …, tq) by a`."""
+    return replace(did(tool, *args, by=by), refused=True)
 
 
 def offered(tool: str, *args: Given) -> Use:

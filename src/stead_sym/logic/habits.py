@@ -89,6 +89,8 @@ _HABITS = (
     _Habit("of a step into the state speaks `did tool(x)`", r"\(",
            before=r"\b(?:last|called|happened)\s*\(\s*\w+"),
     _Habit("a step is named with all its arguments: `did tool(x)`, `did tool(_)`", r"\w", before=r"\bdid\s+"),
+    _Habit("a step is named with all its arguments: `refused tool(x)`, `refused tool(_)`", r"\w",
+           before=r"\brefused\s+", not_wants=_of("_INSERT")),
     _Habit("a call is named with all its arguments: `offered tool(x)`, `offered tool(_)`", r"\w",
            before=r"\boffered\s+"),
     _Habit("write `!=`", r">", before="<"),

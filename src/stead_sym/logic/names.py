@@ -114,6 +114,8 @@ class Names:
                 hint = f"the operator stands before a formula: `{name} P(x)`"
             if name == "did":
                 hint = "write `did tool(x)`: the step into the state was this call"
+            if name == "refused":
+                hint = "write `refused tool(x)`: the step into the state was this call, and it was refused"
             if name == "offered":
                 hint = "write `offered tool(x)`: this call may be made in the state"
             if name in ("sum", "count"):
@@ -137,15 +139,20 @@ class Names:
         hint = nearest(name, tools, f"declare it with `tool {name}(…)`")
         return DeclarationError(f"unknown tool {name} after `offered`; {hint}", span)
 
-    def head(self, name: str, agent: str | None, span: Span | None = None) -> Head:
-        """Return the signature of the tool or event that a `did` names.
+    def head(self, step: Did) -> Head:
+        """Return the signature of the tool or event that a `did` or `refused` names.
 
-        Raise `DeclarationError` for an unknown tool, and for an ``agent`` that cannot have made the call.
+        Raise `DeclarationError` for an unknown tool, for an agent that cannot have made the call, and for an
+        event after `refused`.
         """
+        name, agent, span = step.tool, step.agent, step.span
+        word = "refused" if step.refused else "did"
         if name not in self.tools:
             hint = nearest(name, self.tools, f"declare it with `tool {name}(…)` or `event {name}(…)`")
-            raise DeclarationError(f"unknown tool {name} after `did`; {hint}", span)
+            raise DeclarationError(f"unknown tool {name} after `{word}`; {hint}", span)
         head = self.tools[name]
+        if head.event and step.refused:
+            raise DeclarationError(f"{name} is an event, which nobody refuses; write `did {name}(…)`", span)
         if agent is None or agent in head.agents:
             return head
         if head.event:

@@ -333,10 +333,11 @@ class FormulaReader:
                     self.term(right, bound),
                     span=span,
                 )
-            case "did":
+            case "did" | "refused":
                 tool, *by = tokens
                 args = self.terms(trees_of(node)[0], bound)
-                return Did(str(tool), args, str(by[0]) if by else None, span=span)
+                agent = str(by[0]) if by else None
+                return Did(str(tool), args, agent, node.data == "refused", span=span)
             case "offered":
                 return Use(OFFERED + tokens[0], self.terms(trees_of(node)[0], bound), span=span)
             case "forall" | "exists":

@@ -260,4 +260,4 @@ def _gate(deployment: Deployment, tools: Sequence[Guarded], name: str) -> Gate |
                 for param in deployment.tool(guarded.tool).params
             )
             lines.append(Line(False, guarded.tool, args, reason))
-    return Gate(name, tuple(lines))
+    return Gate(name, tuple(lines), "allow")

@@ -209,7 +209,7 @@ class Names:
                 for token in sorts:
                     self._named("sort", token)
                 return {**scope, str(name): self._variable(name)}
-            case "did":
+            case "did" | "refused":
                 tool, *by = names
                 self._named("tool", tool)
                 for token in by:

@@ -144,7 +144,7 @@ def _is_allowed(deployment: Deployment, is_reached: Reached, tool: Tool, gates: 
 def _alone(gate: Gate, line: Line) -> bool:
     """Whether the line is the only `permit` of its gate: without it the gate would allow what no line names,
     tools that are added later among it."""
-    return line.permits and sum(one.permits for one in gate.lines) == 1
+    return gate.default is None and line.permits and sum(one.permits for one in gate.lines) == 1
 
 
 def _matters(
