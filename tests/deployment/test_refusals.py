@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given, reject, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
 from engine_pairs import MAX_STATES, examples
-from generated.past import with_past
-from generated.workflows import workflows
+from generated.refusals import refused_workflows, refusing
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import allowed, under_gates
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Gate
 from stead_sym.deployment.tool import Effect
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.logic.syntax import Did, Not, conjunction, map_children
-from test_desugarings import assert_same, rewritten
-
-
-@hs.composite
-def refusing(draw: hs.DrawFn, *, past: bool = False) -> Deployment:
-    """A workflow with a gate `g` that refuses, and with steps in its formulas."""
-    d = draw(workflows(specs=3, max_actions=3) if past else workflows(specs=3))
-    if past:
-        d = with_past(d, Random(draw(hs.integers(0, 10**6))))
-    tools = [tool for tool in d.written.tools if not tool.event]
-    lines = []
-    for tool in draw(hs.lists(hs.sampled_from(tools), min_size=1, max_size=3)):
-        when = draw(hs.sampled_from(["true", *(f"~({t.guard})" for t in tools if not t.params)]))
-        word = draw(hs.sampled_from(["permit", "forbid"]))
-        lines.append(f"  {word} {tool.name}({', '.join(p.name for p in tool.params)}) when {when}")
-    default = draw(hs.sampled_from(["", " default deny", " default allow"]))
-    return parse_deployment(f"{d}\ngate g{default} refuses\n" + "\n".join(lines))
+from stead_sym.logic.syntax import Not, conjunction
+from test_desugarings import assert_same
+from whole import verify
 
 
 def moved(d: Deployment) -> Deployment:
@@ -64,34 +47,22 @@ def test_a_refusal_is_an_effect_that_does_nothing(d: Deployment, agents: str) ->
 
 
 @settings(max_examples=examples(30, slow=600))
-@given(refusing(past=True), hs.booleans())
-def test_engines_agree_on_steps_that_were_refused(d: Deployment, both: bool) -> None:
-    def refused(f):
-        f = map_children(refused, f)
-        event_names = {tool.name for tool in d.written.tools if tool.event}
-        return replace(f, refused=True) if isinstance(f, Did) and f.tool not in event_names else f
-
-    if both:
-        d = rewritten(d, refused)
+@given(refused_workflows())
+def test_engines_agree_on_steps_that_were_refused(d: Deployment) -> None:
     found = []
     for engine, domain in (("explicit", "theorem"), ("symbolic", "theorem"), ("symbolic", "normal")):
+        most = {"max_states": MAX_STATES} if engine == "explicit" else {}
         try:
-            result = st.verify(
-                d, "any", gates="g", engine=engine, domain=domain, findings=False,
-                **({"max_states": MAX_STATES} if engine == "explicit" else {}),
-            )  # fmt: skip
-        except (DefinitionError, NoInitialState) as error:
-            found.append(type(error))
-            continue
+            result = verify(d, "any", engine=engine, domain=domain, findings=False, **most)
         except Undecided:
-            return
-        found.append({name: verdict.holds for name, verdict in result.verdicts.items()})
-        if domain == "theorem" and result.broken is None:
-            found[-1]["sizes"] = (result.states, result.transitions)
+            reject()
+        except (DefinitionError, NoInitialState) as error:
+            found.append((type(error), None))
+            continue
+        sizes = (result.states, result.transitions) if domain == "theorem" else None
+        found.append(({name: verdict.holds for name, verdict in result.verdicts.items()}, sizes))
     assert found[0] == found[1]
-    if isinstance(found[0], dict):
-        found[0].pop("sizes", None)
-    assert found[0] == found[2]
+    assert found[0][0] == found[2][0]
 
 
 DESK = """deployment desk

@@ -167,15 +167,17 @@ def outcomes(
 ) -> Iterator[Instance]:
     """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
     `databases` for their databases, and for ``by``."""
-    for refused, database in databases(deployment, call, state, restriction, by):
-        yield recorded(deployment, state, call, actor, database, refused=refused)
+    sigma = given(deployment, call)
+    for effect in _enabled(deployment, call, state, sigma, by):
+        for database in _written(deployment, state, restriction, effect, sigma):
+            yield recorded(deployment, state, call, actor, database, refused=effect.refused)
 
 
 def databases(
     deployment: Deployment, call: Call, state: Instance, restriction: Restriction, by: int | None = None
-) -> Iterator[tuple[bool, Instance]]:
-    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated,
-    each after whether the call was refused; with ``by`` only those by this alternative, from 0.
+) -> Iterator[Instance]:
+    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated;
+    with ``by`` only those by this alternative, from 0.
 
     Values beyond U_f, for U_S infinite:
 
@@ -191,14 +193,23 @@ def databases(
     """
     sigma = given(deployment, call)
     for effect in _enabled(deployment, call, state, sigma, by):
-        if effect.is_ensure:
-            domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
-            for after in ensured(postcondition(effect), state, domain, sigma):
-                yield False, after
-        else:
-            for draft in _drafts(deployment, state, restriction, effect, sigma):
-                facts = (state.database.facts - draft.deleted) | draft.inserted
-                yield effect.refused, Instance(state.schema, facts)
+        yield from _written(deployment, state, restriction, effect, sigma)
+
+
+def _written(
+    deployment: Deployment,
+    state: Instance,
+    restriction: Restriction,
+    effect: Effect,
+    sigma: Mapping[str, Value],
+) -> Iterator[Instance]:
+    """Yield the databases that one alternative leads to."""
+    if effect.is_ensure:
+        domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
+        yield from ensured(postcondition(effect), state, domain, sigma)
+    else:
+        for draft in _drafts(deployment, state, restriction, effect, sigma):
+            yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
 
 
 def leads_to(
@@ -220,7 +231,9 @@ def leads_to(
     now, then = state.database.facts, after.database.facts
     sigma, come, gone = given(deployment, call), then - now, now - then
     for effect in _enabled(deployment, call, state, sigma, by):
-        if recorded(deployment, state, call, actor, after.database, refused=effect.refused) != after:
+        if deployment.history and after != recorded(
+            deployment, state, call, actor, after.database, refused=effect.refused
+        ):
             continue
         if effect.is_ensure:
             if allows(postcondition(effect), state, after.database, restriction.values, sigma):
