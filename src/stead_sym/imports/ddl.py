@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stead_sym.errors import InputError
-from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables
+from stead_sym.imports.tables import COMPUTED, ForeignKey, Kind, Table, TableColumn, Tables, on_delete
 from stead_sym.support.extras import install
 
 DIALECTS = ("postgres", "mysql", "sqlite", "tsql", "oracle")
@@ -287,6 +287,10 @@ class _Reader:
                 draft.foreign_keys.append(_reference(exp, (name,), kind))
             elif isinstance(kind, exp.CheckColumnConstraint):
                 self._check(draft, kind.this)
+            elif isinstance(kind, exp.DefaultColumnConstraint):
+                null = isinstance(_bare(exp, kind.this), exp.Null)
+                default = None if null else (_text(exp, kind.this) or COMPUTED)
+                draft.columns[name.lower()] = replace(draft.columns[name.lower()], default=default)
 
     def _typed(self, name: str, kind: Any) -> TableColumn:
         """Return the column of a type, without its constraints."""
@@ -316,6 +320,17 @@ class _Reader:
                 self._constraint(draft, part)
         elif isinstance(action, exp.ColumnDef):
             self._column(draft, action)
+        elif isinstance(action, exp.AlterRename):
+            self._drafts[action.this.name.lower()] = self._drafts.pop(draft.name.lower())
+            for other in self._drafts.values():
+                other.foreign_keys = [
+                    replace(key, table=action.this.name) if key.table.lower() == draft.name.lower() else key
+                    for key in other.foreign_keys
+                ]
+            draft.name = action.this.name
+        elif isinstance(action, exp.Drop) and action.kind == "COLUMN":
+            for column in action.args.get("tables") or [action.this]:
+                draft.columns.pop(column.name.lower(), None)
 
     def _constraint(self, draft: _Draft, part: Any) -> None:
         """Read a constraint of a table."""
@@ -443,9 +458,14 @@ def _names(exp: Any, parts: Iterable[Any]) -> tuple[str, ...]:
 def _reference(exp: Any, columns: tuple[str, ...], reference: Any) -> ForeignKey:
     """Return the foreign key of a REFERENCES clause."""
     target = reference.this
+    options = (str(option).upper() for option in reference.args.get("options") or ())
+    words = next(
+        (option.removeprefix("ON DELETE") for option in options if option.startswith("ON DELETE")), ""
+    )
     if isinstance(target, exp.Schema):
-        return ForeignKey(columns, target.this.name, _names(exp, target.expressions))
-    return ForeignKey(columns, target.name)
+        names = _names(exp, target.expressions)
+        return ForeignKey(columns, target.this.name, names, on_delete(words))
+    return ForeignKey(columns, target.name, on_delete=on_delete(words))
 
 
 def _bare(exp: Any, part: Any) -> Any:
