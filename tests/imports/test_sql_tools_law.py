@@ -25,9 +25,9 @@ def _with_references(connection, _):
 
 
 SCHEMA = """
-CREATE TABLE people (id INTEGER PRIMARY KEY);
+CREATE TABLE people (id INTEGER PRIMARY KEY AUTOINCREMENT);
 CREATE TABLE items (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   owner INTEGER NOT NULL REFERENCES people {0},
   state TEXT NOT NULL CHECK (state IN ('a', 'b')),
   by INTEGER REFERENCES people {1},

@@ -167,8 +167,10 @@ def outcomes(
 ) -> Iterator[Instance]:
     """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
     `databases` for their databases, and for ``by``."""
-    for database in databases(deployment, call, state, restriction, by):
-        yield recorded(deployment, state, call, actor, database)
+    sigma = given(deployment, call)
+    for effect in _enabled(deployment, call, state, sigma, by):
+        for database in _written(deployment, state, restriction, effect, sigma):
+            yield recorded(deployment, state, call, actor, database, refused=effect.refused)
 
 
 def databases(
@@ -191,12 +193,23 @@ def databases(
     """
     sigma = given(deployment, call)
     for effect in _enabled(deployment, call, state, sigma, by):
-        if effect.is_ensure:
-            domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
-            yield from ensured(postcondition(effect), state, domain, sigma)
-        else:
-            for draft in _drafts(deployment, state, restriction, effect, sigma):
-                yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
+        yield from _written(deployment, state, restriction, effect, sigma)
+
+
+def _written(
+    deployment: Deployment,
+    state: Instance,
+    restriction: Restriction,
+    effect: Effect,
+    sigma: Mapping[str, Value],
+) -> Iterator[Instance]:
+    """Yield the databases that one alternative leads to."""
+    if effect.is_ensure:
+        domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
+        yield from ensured(postcondition(effect), state, domain, sigma)
+    else:
+        for draft in _drafts(deployment, state, restriction, effect, sigma):
+            yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
 
 
 def leads_to(
@@ -214,13 +227,14 @@ def leads_to(
     outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
     they change, not at all facts of each outcome.
     """
-    if deployment.history:
-        actor = actor_in(deployment, call, after, None)
-        if recorded(deployment, state, call, actor, after.database) != after:
-            return False
+    actor = actor_in(deployment, call, after, None)
     now, then = state.database.facts, after.database.facts
     sigma, come, gone = given(deployment, call), then - now, now - then
     for effect in _enabled(deployment, call, state, sigma, by):
+        if deployment.history and after != recorded(
+            deployment, state, call, actor, after.database, refused=effect.refused
+        ):
+            continue
         if effect.is_ensure:
             if allows(postcondition(effect), state, after.database, restriction.values, sigma):
                 return True

@@ -14,17 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from stead_sym.imports.sorts import DraftSort
+from stead_sym.imports.sql import bare, literal_of
 from stead_sym.imports.tables import Table, Tables
 from stead_sym.imports.tidy import exists, negated, pinned, without_equations
-from stead_sym.imports.transactions import (
-    Transaction,
-    bare,
-    kind_of,
-    literal_of,
-    parameter_of,
-    source_of,
-    sources_of,
-)
+from stead_sym.imports.transactions import Transaction, kind_of, parameter_of, source_of, sources_of
 from stead_sym.logic.syntax import (
     FALSE,
     INTEGERS,
@@ -76,6 +69,12 @@ class Layout:
     def key(self) -> tuple[str, ...]:
         """The columns of the primary key, in lower case."""
         return tuple(name.lower() for name in self.table.primary_key)
+
+    def sort(self, column: str) -> DraftSort | None:
+        """Return the sort of a column; None if it is not kept."""
+        if column in self.terms:
+            return self.terms[column][1]
+        return self.maybe[column][2] if column in self.maybe else None
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -327,8 +326,7 @@ class Reading:
         match type(node).__name__:
             case "Column":
                 row, column = self._column(node)
-                found = row.layout.terms.get(column) or row.layout.maybe.get(column, (None, None, None))[1:]
-                return found[1]
+                return row.layout.sort(column)
             case "Placeholder" | "Parameter":
                 word = parameter_of(node) or ""
                 _, sort = self.parameters[word]

@@ -126,6 +126,7 @@ class _Drafting:
         parameters = dict.fromkeys(parameter for tool in self._tools for parameter in tool.parameters)
         self._sort_of = {parameter: self._sorted(parameter) for parameter in parameters}
         """The sort of each parameter, or why it has none."""
+        self._spelled = self._sorts.spelled()
 
     def draft(self) -> Draft:
         """Return the draft."""
@@ -284,7 +285,6 @@ class _Drafting:
 
     def _declared_sorts(self) -> str:
         """Return the declarations of the sorts that relations and tools use."""
-        spelled = self._sorts.spelled()
         used = {c.sort.name for r in self._relations.values() for c in r.columns}
         used |= {
             s.name for t in self._tools for p in t.parameters if isinstance(s := self._sort_of[p], DraftSort)
@@ -300,7 +300,7 @@ class _Drafting:
             lines = []
         for sort in sorts:
             if sort.values:
-                values = ", ".join(spelled[sort.name, text] for text in sort.values)
+                values = ", ".join(self._spelled[sort.name, text] for text in sort.values)
                 lines.append(f"sort {sort.name} = {{ {values} }} rigid")
             elif sort.low is not None:
                 lines.append(f"sort {sort.name} = {sort.low}..{sort.high}")
@@ -370,12 +370,10 @@ class _Drafting:
         for layout in self._layouts.values():
             for unique in sorted(layout.table.unique):
                 columns = [name.lower() for name in unique]
-                if set(columns) == set(layout.key) or not all(
-                    one in layout.terms or one in layout.maybe for one in columns
-                ):
+                sorts = [sort for one in columns if (sort := layout.sort(one)) is not None]
+                if set(columns) == set(layout.key) or len(sorts) < len(columns):
                     continue
                 values = {one: Var(f"v{n}") for n, one in enumerate(columns)}
-                sorts = [(layout.terms.get(one) or layout.maybe[one][1:])[1] for one in columns]
                 binders = [f"{values[one]}: {sort.name}" for one, sort in zip(columns, sorts, strict=True)]
                 rows = []
                 for side in "ab":
@@ -430,7 +428,7 @@ class _Drafting:
             return empty
         parameters = {p.name: (names[p.name], self._sort_of[p]) for p in tool.parameters}
         try:
-            found = translate(transaction, self._tables, self._layouts, parameters, self._sorts.spelled())
+            found = translate(transaction, self._tables, self._layouts, parameters, self._spelled)
         except OutsideSubset as error:
             self._left.append(f"{tool.name}, {error}")
             return replace(

@@ -215,13 +215,8 @@ class _Translation(Reading):
             cells[column] = (
                 self._value(given[column], sort) if column in given else self._default(layout, column, sort)
             )
-        for column in layout.terms:  # NOT NULL
-            cell = cells[column]
-            if cell.term is None:
-                self.guard.append(Not(exists(binders, parts)))
-                return
-            if cell.parts:
-                self.guard.append(Not(exists(binders, [*parts, Not(exists(cell.binders, cell.parts))])))
+        if not self._not_null([cells[column] for column in layout.terms], binders, parts):
+            return
         terms_of = {column: cells[column].term for column in layout.terms}
         kept = {column: term for column, term in terms_of.items() if term is not None}
         more = [binder for column in layout.terms for binder in cells[column].binders]
@@ -314,17 +309,11 @@ class _Translation(Reading):
             if column in layout.key:
                 raise OutsideSubset(f"{layout.table.name}.{column} identifies a row, and is changed")
             self._note(layout, column)
-            if column in layout.terms:
-                cells[column] = self._value(one.expression, layout.terms[column][1])
-            elif column in layout.maybe:
-                cells[column] = self._value(one.expression, layout.maybe[column][2])
+            if (sort := layout.sort(column)) is not None:
+                cells[column] = self._value(one.expression, sort)
         binders = list(row.binders)
-        for column, cell in cells.items():
-            if column in layout.terms and cell.term is None:
-                self.guard.append(Not(exists(binders, held)))
-                return
-            if column in layout.terms and cell.parts:
-                self.guard.append(Not(exists(binders, [*held, Not(exists(cell.binders, cell.parts))])))
+        if not self._not_null([cells[column] for column in cells if column in layout.terms], binders, held):
+            return
         self._constrain(layout, cells, binders, held, updated=row)
         for column, cell in cells.items():
             over, parts = [*binders, *cell.binders], (*held, *cell.parts)
@@ -433,6 +422,16 @@ class _Translation(Reading):
 
     # constraints
 
+    def _not_null(self, values: Sequence[Value], binders: Sequence[Binder], parts: Sequence[Formula]) -> bool:
+        """Require that columns get no NULL; return False if a column gets NULL wherever it is written."""
+        for value in values:
+            if value.term is None:
+                self.guard.append(Not(exists(binders, parts)))
+                return False
+            if value.parts:
+                self.guard.append(Not(exists(binders, [*parts, Not(exists(value.binders, value.parts))])))
+        return True
+
     def _constrain(
         self,
         layout: Layout,
@@ -456,7 +455,8 @@ class _Translation(Reading):
             return cells[column] if column in cells or updated is None else self._of_row(updated, column)
 
         for column, cell in cells.items():
-            sort = (layout.terms.get(column) or layout.maybe[column][1:])[1]
+            sort = layout.sort(column)
+            assert sort is not None
             if isinstance(cell.term, Const) and sort.low is not None and sort.high is not None:
                 if not sort.low <= int(cell.term.value) <= sort.high:
                     raise OutsideSubset(f"{cell.term} is no value of {table.name}.{column}")
@@ -468,7 +468,7 @@ class _Translation(Reading):
         for key in sorted(keys):
             if updated is not None and not set(key) & cells.keys():
                 continue
-            if any(column not in layout.terms and column not in layout.maybe for column in key):
+            if any(layout.sort(column) is None for column in key):
                 self.left_out[f"UNIQUE ({', '.join(key)}) of {table.name}"] = None
                 continue
             values = [content(column) for column in key]
@@ -490,7 +490,7 @@ class _Translation(Reading):
             columns = [column.lower() for column in reference.columns]
             if updated is not None and not set(columns) & cells.keys():
                 continue
-            if any(column not in layout.terms and column not in layout.maybe for column in columns):
+            if any(layout.sort(column) is None for column in columns):
                 self.left_out[f"the reference of {', '.join(columns)} in {table.name}"] = None
                 continue
             values = [content(column) for column in columns]
@@ -516,7 +516,7 @@ class _Translation(Reading):
         return disjunction(tuple(found))
 
     def _note(self, layout: Layout, column: str) -> None:
-        if column not in layout.terms and column not in layout.maybe:
+        if layout.sort(column) is None:
             self.left_out[f"{layout.table.name}.{column}"] = None
 
     def _write(self, statement: Insert | Delete | Assign, row: Row | None = None) -> None:

@@ -19,9 +19,9 @@ from typing import Any
 from stead_sym.errors import InputError
 from stead_sym.imports.ddl import DIALECTS
 from stead_sym.imports.sorts import Place, place
+from stead_sym.imports.sql import bare, first_line, library, literal_of
 from stead_sym.imports.tables import COMPUTED, Table, Tables
 from stead_sym.imports.tools import Parameter, ToolSchema
-from stead_sym.support.extras import install
 
 _NAME = re.compile(
     r"^[ \t]*(?:--|/\*)[ \t]*name:[ \t]*(\w+)(?:[\^!<*$#]*|[ \t]+:\w+)[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE
@@ -129,11 +129,11 @@ def _transaction(name: str, body: str, line: int, dialect: str) -> Transaction:
 
 def _statements(body: str, line: int, dialect: str) -> Iterator[tuple[int, str]]:
     """Yield the statements of a body with their lines."""
-    sqlglot = _library()
+    sqlglot = library()
     try:
         tokens = sqlglot.tokenize(body, read=dialect)
     except sqlglot.errors.TokenError as error:
-        raise InputError(f"line {line}: the SQL cannot be read as {dialect} ({_first(error)})") from None
+        raise InputError(f"line {line}: the SQL cannot be read as {dialect} ({first_line(error)})") from None
     begin = 0
     for n, token in enumerate((*tokens, None)):
         if token is None or token.text == ";":
@@ -144,29 +144,16 @@ def _statements(body: str, line: int, dialect: str) -> Iterator[tuple[int, str]]
 
 def _parsed(statement: str, line: int, dialect: str) -> Any:
     """Return the expression of a statement."""
-    sqlglot = _library()
+    sqlglot = library()
     try:
         parsed = sqlglot.parse_one(statement, dialect=dialect)
     except sqlglot.errors.SqlglotError as error:
-        raise InputError(f"line {line}: cannot be read as {dialect} ({_first(error)}); mend it") from None
+        raise InputError(f"line {line}: cannot be read as {dialect} ({first_line(error)}); mend it") from None
     if kind_of(parsed) is None:
         raise InputError(
             f"line {line}: {statement.split(None, 1)[0]} is no SELECT, INSERT, UPDATE or DELETE; leave it out"
         )
     return parsed
-
-
-def _library() -> Any:
-    """Return the library; raise `InputError` if it is not installed."""
-    try:
-        import sqlglot
-    except ImportError:
-        raise InputError(f"SQL is read by sqlglot; {install('import')}") from None
-    return sqlglot
-
-
-def _first(error: Exception) -> str:
-    return str(error).partition("\n")[0].replace("\033[4m", "").replace("\033[0m", "")
 
 
 def kind_of(parsed: Any) -> str | None:
@@ -180,28 +167,6 @@ def parameter_of(node: Any) -> str | None:
     if type(node).__name__ not in ("Placeholder", "Parameter"):
         return None
     return str(node.name or getattr(node.this, "name", "") or node.this or "")
-
-
-def bare(node: Any) -> Any:
-    """Return an expression without parentheses and casts around it."""
-    while type(node).__name__ in ("Paren", "Cast", "TryCast"):
-        node = node.this
-    return node
-
-
-def literal_of(node: Any) -> str | None:
-    """Return the text of a literal, None for anything else, NULL among it."""
-    node = bare(node)
-    match type(node).__name__:
-        case "Literal" | "National":
-            return str(node.name)
-        case "Boolean":
-            return "true" if node.this else "false"
-        case "Neg":
-            inner = literal_of(node.this)
-            return None if inner is None else f"-{inner}"
-        case _:
-            return None
 
 
 def sources_of(node: Any) -> Sequence[Any]:

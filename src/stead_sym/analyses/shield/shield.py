@@ -23,6 +23,7 @@ from stead_sym.analyses.shield.demands import demands
 from stead_sym.analyses.shield.guards import Separating, literals, negated
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.offered import says_offered
 from stead_sym.deployment.parts import Gate, Line
 from stead_sym.deployment.printer import print_gate
 from stead_sym.deployment.tool import Tool
@@ -168,8 +169,13 @@ def _wanted(
     asking, asked = deployment.asked(specs, deciding(deployment, ANY))
     wanted: dict[str, tuple[Expanded, ...]] = {}
     left: dict[str, str] = {}
+    written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in asked:
         try:
+            if says_offered(written[spec.name], asking.names.definitions):
+                raise InputError(
+                    "it says `offered`, which the gate changes; write the condition that is meant"
+                )
             wanted[spec.name] = tuple(demands(spec.formula, ends=bool(deployment.written.terminal)))
         except InputError as error:
             if specs is not None:
@@ -261,4 +267,4 @@ def _gate(deployment: Deployment, tools: Sequence[Guarded], name: str) -> Gate |
                 for param in deployment.tool(guarded.tool).params
             )
             lines.append(Line(False, guarded.tool, args, reason))
-    return Gate(name, tuple(lines))
+    return Gate(name, tuple(lines), "allow")

@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal[
     # on the text
     "never filled", "hidden relation", "exists implies", "reaching negation", "inactive values",
     "identifiers return", "unused define", "unused variable", "shadowed constant", "known constant",
-    "key at risk", "no room initially", "constant comparison", "never asked",
+    "key at risk", "no room initially", "constant comparison", "never asked", "no default",
     # on limits, pasts and gates, over the reachable states
     "limit never reached", "past never true", "gate leaves nothing",
     # on comments that accept a finding

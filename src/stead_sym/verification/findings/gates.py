@@ -148,7 +148,7 @@ def _alone(gate: Gate, line: Line) -> bool:
     Without it the gate would allow every call that no line names, including those of tools that are added
     later.
     """
-    return line.permits and sum(one.permits for one in gate.lines) == 1
+    return gate.default is None and line.permits and sum(one.permits for one in gate.lines) == 1
 
 
 def _matters(

@@ -323,7 +323,9 @@ class _Vacuity:
                         "check what the `fair` lines ask for: some run that is not fair meets it",
                     )  # fmt: skip
                 kept = self.deployment.history.kept
-                steps = {k.relation.name for k in kept if isinstance(k, LastStep) and k.places}
+                steps = {
+                    k.relation.name for k in kept if isinstance(k, LastStep) and k.places and not k.refused
+                }
                 return self._finding(
                     "premise never true", occurrence,
                     f"the premise `{left}` is true at no reachable state",

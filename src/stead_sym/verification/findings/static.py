@@ -64,7 +64,8 @@ def lint(deployment: Deployment) -> tuple[Finding, ...]:
     - an insertion into a relation with a key that may add a second fact with the same one (`events`);
     - `initially any` of a relation over a sort whose bound is 0 (`events`);
     - a comparison of integers that is constant (`numbers`);
-    - a specification that is `for` agents and policies which no verification has together.
+    - a specification that is `for` agents and policies which no verification has together;
+    - a gate that only forbids and does not say what it does with other calls.
     """
     return without_accepted(deployment, of_text(deployment))[0]
 
@@ -90,6 +91,7 @@ def of_text(deployment: Deployment) -> tuple[Finding, ...]:
             *no_room_initially(deployment),
             *constant_comparisons(deployment),
             *_never_asked(deployment),
+            *_without_default(deployment),
         )
     )
 
@@ -144,6 +146,18 @@ def _unused_definitions(d: Deployment) -> Iterator[Finding]:
         if definition.name not in used:
             yield Finding(
                 "unused define", definition.span, f"the define {definition.name} is not used", "remove it"
+            )
+
+
+def _without_default(d: Deployment) -> Iterator[Finding]:
+    for gate in d.written.gates:
+        if gate.lines and gate.default is None and not gate.denies:
+            yield Finding(
+                "no default",
+                gate.span,
+                f"gate {gate.name} only forbids, so that it allows every other call; the same rules in Cedar"
+                " allow none, since what nothing permits is denied there",
+                f"write `gate {gate.name} default allow`, or `default deny` and `permit` lines",
             )
 
 
