@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import Connection, Executable, delete, exists, insert, literal, select, update
+from sqlalchemy.exc import IntegrityError
 
 from refund_app.models import Order, Refund, Staff
 
@@ -14,7 +15,9 @@ class Refused(Exception):
 def open_refund(connection: Connection, order_id: int) -> str:
     """Request a refund for an order."""
     order = select(Order.id, literal("requested")).where(Order.id == order_id)
-    change(connection, insert(Refund).from_select(["order_id", "status"], order), "no such order")
+    change(
+        connection, insert(Refund).from_select(["order_id", "status"], order), "no such order, or refunded"
+    )
     return "requested"
 
 
@@ -43,6 +46,10 @@ def cancel_order(connection: Connection, order_id: int) -> str:
 
 
 def change(connection: Connection, statement: Executable, otherwise: str) -> None:
-    """Change a row; refuse the call if there is none to change."""
-    if connection.execute(statement).rowcount == 0:
+    """Change a row; refuse the call if there is none to change, or if a constraint forbids it."""
+    try:
+        changed = connection.execute(statement).rowcount
+    except IntegrityError:
+        changed = 0
+    if changed == 0:
         raise Refused(otherwise)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from argparse import _SubParsersAction
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -53,6 +55,18 @@ def test_another_database_is_used_and_left_with_its_tables(tmp_path, capsys):
     url = f"sqlite:///{tmp_path}/scratch.db"
     for _ in range(2):  # the second time its tables are there
         assert main(["conform", "desk.stead", "--binding", "bound", "--database", url, "--quiet"]) == 0
+
+
+def test_another_database_that_holds_data_is_refused(tmp_path, capsys):
+    with closing(sqlite3.connect(tmp_path / "mine.db")) as database:
+        database.executescript(__import__("case_desk").SCHEMA)
+        database.execute("INSERT INTO staff (id) VALUES (7)")
+        database.commit()
+        url = f"sqlite:///{tmp_path}/mine.db"
+        assert main(["conform", "desk.stead", "--binding", "bound", "--database", url, "--quiet"]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert "the table staff of" in line
+        assert database.execute("SELECT id FROM staff").fetchall() == [(7,)]
 
 
 @pytest.mark.parametrize(
@@ -165,9 +179,10 @@ def test_the_report_has_the_digests_of_the_binding_and_of_the_tools(capsys):
 
 
 def test_every_command_with_limits_can_be_stopped():
+    [commands] = [a.choices for a in whole_parser()._actions if isinstance(a, _SubParsersAction)]
     limited = {
         name
-        for name, parser in _commands().items()
+        for name, parser in commands.items()
         if any("--timeout" in action.option_strings for action in parser._actions)
     }
     assert limited == EXPLORING
@@ -177,19 +192,14 @@ def test_a_tool_that_hangs_is_stopped(tmp_path):
     (tmp_path / "hanging.py").write_text(
         "import case_desk, threading\nbinding = case_desk.binding(pay=lambda r: threading.Event().wait())\n"
     )
-    words = ["conform", "desk.stead", "--binding", "hanging", "--timeout", "3"]
-    path = os.pathsep.join([str(_DESK.parent), str(_SRC)])
+    words = ["conform", "desk.stead", "--binding", "hanging", "--timeout", "5"]
     ended = subprocess.run(
         [sys.executable, "-m", "stead_sym", *words],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_DESK.parent), str(_SRC)])},
         capture_output=True,
         text=True,
         check=False,
+        timeout=60,
     )
     assert ended.returncode == 3
-    assert "conforming" in ended.stderr
-
-
-def _commands():
-    [known] = [action.choices for action in whole_parser()._actions if isinstance(action, _SubParsersAction)]
-    return known
+    assert "stopped at the limit of 5 s (--timeout)" in ended.stderr

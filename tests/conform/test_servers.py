@@ -31,7 +31,7 @@ def desk(**changed):
 
 
 def test_the_tools_of_a_server_agree_with_the_file():
-    found = conform(*desk(), max_states=12)
+    found = conform(*desk())
     assert found.differences == ()
     assert found.agrees
     assert all(one.offered for one in found.tools.values())
@@ -49,10 +49,24 @@ def test_a_fault_behind_a_server_is_found():
         (McpTool(SERVER, "refund"), "has no tool refund; it has open_refund"),
         (McpTool(f"{sys.executable} -c pass"), "does not answer"),
         (McpTool("no_such_program"), "does not answer"),
-        (McpTool("'open"), "does not answer"),
+        (McpTool("'open"), "close its quotes"),
     ],
 )
 def test_a_server_that_does_not_fit_is_an_error_in_one_line(tool, says):
     with pytest.raises(InputError, match=says) as error:
         conform(*desk(pay_refund=tool), max_states=1)
     assert "\n" not in str(error.value)
+
+
+def test_a_server_that_ends_amid_a_call_is_no_refusal(tmp_path):
+    (tmp_path / "ending.py").write_text(
+        "import os\n"
+        "from mcp.server.mcpserver import MCPServer\n"
+        "server = MCPServer('ending')\n"
+        "@server.tool()\n"
+        "def pay_refund(refund_id: int) -> str:\n"
+        "    os._exit(1)\n"
+        "server.run()\n"
+    )
+    with pytest.raises(InputError, match=r"gives no answer to pay_refund \(it ended\)"):
+        conform(*desk(pay_refund=McpTool(f"{sys.executable} {tmp_path / 'ending.py'}")), max_states=4)

@@ -3,6 +3,8 @@
 One decision: each state is loaded into tables that were emptied, and committed, and each call has a
 connection of its own. A tool may therefore commit, roll back, close it, or open others, as in production.
 
+Rows that were there before are never deleted.
+
 Whoever waits for a lock waits for ever, since nothing else runs meanwhile. So waiting is an error at once.
 """
 
@@ -23,7 +25,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from stead_sym.conformance.binding import Binding, McpTool, Rows
-from stead_sym.conformance.servers import Servers, serving
+from stead_sym.conformance.servers import ServerLost, Servers, serving
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
@@ -210,6 +212,8 @@ class System:
                 self._execute(call.tool, arguments, connection)
                 if not connection.closed:
                     connection.commit()
+            except ServerLost:
+                raise
             except _REFUSALS as error:
                 if not connection.closed:
                     connection.rollback()
@@ -353,7 +357,7 @@ class System:
             self._connection.execute(table.delete())
 
     def _to_empty(self) -> list[sa.Table]:
-        """Return the tables to empty, those that refer to others first."""
+        """Return the tables that held no rows, those that refer to others first."""
         bound = {rows.table for rows in self._rows.values()}
         emptied = []
         for name, table in reversed(self._tables.items()):
