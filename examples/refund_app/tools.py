@@ -1,4 +1,4 @@
-"""The tools of the desk. Each is one transaction, and raises `Refused` if the call is not allowed."""
+"""The tools of the desk. Each is one transaction, and raises `Refused` if it is not allowed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class Refused(Exception):
 def open_refund(connection: Connection, order_id: int) -> str:
     """Request a refund for an order."""
     order = select(Order.id, literal("requested")).where(Order.id == order_id)
-    change(
-        connection, insert(Refund).from_select(["order_id", "status"], order), "no such order, or refunded"
-    )
+    requested = insert(Refund).from_select(["order_id", "status"], order)
+    change(connection, requested, "no such order, or refunded")
     return "requested"
 
 
