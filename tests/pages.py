@@ -276,8 +276,9 @@ def read_page(path: Path) -> Reader:
     reader = Reader(path.name)
     found = list(blocks(path.read_text(encoding="utf-8")))
     with tempfile.TemporaryDirectory() as folder:
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        given = {"COLUMNS": "80", "XDG_DATA_HOME": f"{folder}/.data", "OPENAI_API_KEY": "none", "PATH": path}
+        programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        given = {"COLUMNS": "80", "XDG_DATA_HOME": f"{folder}/.data", "OPENAI_API_KEY": "none"}
+        given["PATH"] = programs
         with (
             contextlib.chdir(folder),
             mock.patch.dict(os.environ, given),

@@ -1,4 +1,4 @@
-"""What of the desk stands for what of `refunds.stead`."""
+"""The desk as `refunds.stead` sees it."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 
 import case_desk as desk
 import sqlalchemy as sa
@@ -12,6 +13,8 @@ from test_conform_law import System, explored
 from engine_pairs import examples
 from generated.deployments import deployments
 from stead_sym.conformance.conform import conform
+from stead_sym.conformance.printed import print_conformance
+from stead_sym.report.streams import console_on
 
 
 def pay_what_it_read(connection, r):
@@ -72,6 +75,15 @@ def test_a_tool_with_connections_of_its_own_is_said_to_run_alone(tmp_path):
     found = conform(desk.deployment(), replace(binding, database=url), concurrent=True)
     assert found.agrees
     assert found.alone == ("pay",)
+    assert printed(found).endswith("also for two calls at the same time, but none amid pay.")
+    assert "at the same time" not in printed(replace(found, interleaved=0))
+
+
+def printed(found):
+    """Return what is printed of a comparison, in one line."""
+    out = StringIO()
+    print_conformance(desk.deployment(), found, console_on(out))
+    return " ".join(out.getvalue().split())
 
 
 class Optimistic(System):

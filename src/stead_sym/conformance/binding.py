@@ -1,4 +1,4 @@
-"""What of a running system stands for what of a deployment: rows for facts, code or SQL for tools.
+"""A running system as a deployment sees it: rows for facts, code or SQL for tools.
 
 One decision: a relation is bound to rows by columns alone, so that the same words load a state and read it
 back. What is read therefore is what was loaded, unless the database or a tool changes it.
@@ -28,7 +28,7 @@ class McpTool:
 
 
 Implementation: TypeAlias = str | Sequence[str] | Callable[..., object] | McpTool
-"""What a tool is: SQL statements with `:parameter` for arguments, a Python function, or one of a server.
+"""An implementation: SQL statements with `:parameter` for arguments, a function, or a tool of a server.
 
 A SELECT among the statements that returns no row refuses the call.
 """

@@ -38,11 +38,11 @@ from stead_sym.support.progress import Progress
 from stead_sym.verification.verify import verify
 
 MAX_STATES = 2_000
-"""So many states are loaded by default."""
+"""The default limit on the states that are loaded."""
 MOST_EXPLORED = 100_000
-"""So many states that are not isomorphic are explored at most."""
+"""The limit on the states that are explored, up to isomorphism."""
 MOST_DIFFERENCES = 1
-"""So many differences are kept of each tool and kind, the smallest first."""
+"""The limit on the differences that are kept of each tool and kind, the smallest first."""
 
 
 def conform(
@@ -77,7 +77,7 @@ class Reached:
 
     @property
     def states(self) -> list[Instance]:
-        """The states."""
+        """Return the states, smallest first."""
         return sorted(self.forms.values(), key=lambda state: (len(state), sorted(state)))
 
 

@@ -30,7 +30,7 @@ def literals(guard: Formula) -> Iterator[Formula]:
 
 @dataclass
 class Guard:
-    """The guard of a tool while calls are made: the truth values that each literal has not had yet."""
+    """The guard of a tool while calls are made, with the truth values that each literal has not had yet."""
 
     tool: Tool
     missing: dict[tuple[Formula, bool], None]
@@ -51,5 +51,5 @@ class Guard:
 
     @property
     def never(self) -> tuple[tuple[str, bool], ...]:
-        """The literals that were never true, or never false, with that truth value."""
+        """Return the literals that were never true, or never false, with that truth value."""
         return tuple((str(literal), truth) for literal, truth in self.missing)

@@ -10,9 +10,9 @@ from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Instance
 
 Kind: TypeAlias = Literal["refused", "not refused", "other result", "value not listed", "no order"]
-"""How a system differs: it refuses a call that the deployment offers, or changes something though the
-deployment does not offer the call; it ends in another state; it writes a value that the file lacks; two calls
-at the same time end as in no order of the two."""
+"""The kind of a difference: the system refuses a call that the deployment offers, or changes something though
+the deployment does not offer the call; it ends in another state; it writes a value that the file lacks; two
+calls at the same time end as in no order of the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Difference:
 
     @property
     def title(self) -> str:
-        """The call, or both calls."""
+        """Return the call, or both calls."""
         if self.meanwhile is None:
             return str(self.call)
         return f"{self.call} and, at the same time, {self.meanwhile.call}"
@@ -53,7 +53,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Exercised:
-    """How often a tool was called: where the deployment offers the call, and where it does not.
+    """The numbers of calls of a tool: of those that the deployment offers, and of the others.
 
     ``untaken`` are the numbers of the alternatives, from 1, that no call of the system ended in.
     ``literals`` is the number of literals of the guard, and ``never`` has those that were true in no call,
@@ -69,13 +69,13 @@ class Exercised:
 
 @dataclass(frozen=True, slots=True)
 class Conformance:
-    """What a comparison found.
+    """The result of a comparison.
 
     ``unloaded`` are the reasons that the database gave for refusing states, each with the first such state.
     ``unbound`` are the tools and events that the binding does not run. ``complete`` says that every
     reachable state was loaded, up to isomorphism. ``digest`` is that of the deployment. ``interleaved`` is
-    how often one call ran amid another, None if this was not asked for; ``alone`` are the tools that no call
-    could run amid, since they have one step only or use connections of their own.
+    the number of runs of one call amid another, None if this was not asked for; ``alone`` are the tools that
+    no call could run amid, since they have one step only or use connections of their own.
     """
 
     states: int
@@ -90,7 +90,7 @@ class Conformance:
 
     @property
     def calls(self) -> int:
-        """The number of calls that were made."""
+        """Return the number of calls that were made."""
         return sum(one.offered + one.not_offered for one in self.tools.values())
 
     @property

@@ -30,7 +30,7 @@ from stead_sym.relational.instance import Instance
 
 @dataclass(frozen=True, slots=True)
 class Interleaver:
-    """Runs one call amid another, and looks for an order of the two that explains the result."""
+    """A system on which one call is run amid another, and the orders of the two that explain the result."""
 
     deployment: Deployment
     system: System

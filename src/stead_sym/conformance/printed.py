@@ -120,7 +120,9 @@ def _conclusion(deployment: Deployment, found: Conformance) -> Text:
     if not found.complete:
         which = f"the {found.states:,} smallest databases that the file reaches; raise --max-states for more"
     unbound = f", for all tools but {', '.join(found.unbound)}" if found.unbound else ""
-    pairs = "" if found.interleaved is None else ", also for two calls at the same time"
+    pairs = ", also for two calls at the same time" if found.interleaved else ""
+    if pairs and found.alone:
+        pairs += f", but none amid {', '.join(found.alone)}"
     return Text(f"File and system agree on {which}{unbound}{pairs}.", "green")
 
 

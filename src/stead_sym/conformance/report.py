@@ -1,4 +1,4 @@
-"""A report of `stead-sym conform --json`: what was compared, and whether it still is what runs."""
+"""A report of `stead-sym conform --json`: read it, and refuse it if file or system have changed since."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = "compared with the running system"
 
 
 class ReportData(Struct):
-    """What of a report says on what file and system were compared."""
+    """The part of a report that identifies the compared file and system."""
 
     agrees: bool
     complete: bool

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from stead_sym.conformance.binding import McpTool
 from stead_sym.errors import InputError
-from stead_sym.imports.server import TIMEOUT, client_of, listed, unanswered
+from stead_sym.imports.server import TIMEOUT, list_tools, make_client, unanswered_error
 
 
 class RefusedByServer(Exception):
@@ -59,7 +59,7 @@ def serving(tools: Mapping[str, object], database: str) -> Iterator[Servers | No
     if not served:
         yield None
         return
-    clients = {tool.server: client_of(tool.server, database) for tool in served.values()}
+    clients = {tool.server: make_client(tool.server, database) for tool in served.values()}
     from anyio.from_thread import start_blocking_portal
 
     with start_blocking_portal() as portal, ExitStack() as stack:
@@ -69,9 +69,9 @@ def serving(tools: Mapping[str, object], database: str) -> Iterator[Servers | No
                 session.__enter__()
                 # no exception is handed to it: the tasks of the session would wrap it in a group
                 stack.callback(session.__exit__, None, None, None)
-                known = [tool.name for tool in portal.call(listed, client)]
+                known = [tool.name for tool in portal.call(list_tools, client)]
             except Exception as error:  # noqa: BLE001 (whatever library, transport or server raise)
-                raise unanswered(where, error) from None
+                raise unanswered_error(where, error) from None
             for name, tool in served.items():
                 if tool.server == where and (tool.name or name) not in known:
                     raise InputError(

@@ -5,7 +5,8 @@ connection of its own. A tool may therefore commit, roll back, close it, or open
 
 Rows that were there before are never deleted.
 
-Whoever waits for a lock waits for ever, since nothing else runs meanwhile. So waiting is an error at once.
+A connection that waits for a lock would wait for ever, since nothing else runs meanwhile. So waiting is an
+error at once.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _NO_WAITING = {
     "mysql": ("SET SESSION innodb_lock_wait_timeout = 1",),
     "mariadb": ("SET SESSION innodb_lock_wait_timeout = 1",),
 }
-"""What is said on each connection, by dialect: a lock that another has is an error at once."""
+"""By dialect, the statements for each new connection: a lock that another one holds is an error at once."""
 
 Watch: TypeAlias = Callable[[str], None]
 """Called with each statement of a tool, and with COMMIT, before it is done."""

@@ -11,7 +11,7 @@ from stead_sym.imports.tools import ToolSchema, tools_of
 from stead_sym.support.extras import install
 
 TIMEOUT = 30.0
-"""So many seconds a server has to answer."""
+"""The time limit on an answer, in seconds."""
 
 
 def tools_of_server(where: str) -> tuple[ToolSchema, ...]:
@@ -19,22 +19,22 @@ def tools_of_server(where: str) -> tuple[ToolSchema, ...]:
 
     Raise `InputError` if the library is not installed, or if the server does not answer.
     """
-    client = client_of(where)
+    client = make_client(where)
     import anyio
 
     async def ask() -> list[Any]:
         with anyio.fail_after(TIMEOUT):
             async with client:
-                return await listed(client)
+                return await list_tools(client)
 
     try:
         found = anyio.run(ask)
     except Exception as error:  # noqa: BLE001 (whatever the library, the transport or the server raises)
-        raise unanswered(where, error) from None
+        raise unanswered_error(where, error) from None
     return tools_of([tool.model_dump(by_alias=True, exclude_none=True) for tool in found])
 
 
-def client_of(where: str, database: str | None = None) -> Any:
+def make_client(where: str, database: str | None = None) -> Any:
     """Return a client that is not connected yet.
 
     It is of the server with a URL, or of the one that a command starts, in which `{database}` stands for a
@@ -57,7 +57,7 @@ def client_of(where: str, database: str | None = None) -> Any:
     return Client(stdio_client(started, errlog=sys.__stderr__), read_timeout_seconds=TIMEOUT)
 
 
-async def listed(client: Any) -> list[Any]:
+async def list_tools(client: Any) -> list[Any]:
     """Return the tools of a server that a client is connected to."""
     tools: list[Any] = []
     cursor = None
@@ -69,7 +69,7 @@ async def listed(client: Any) -> list[Any]:
             return tools
 
 
-def unanswered(where: str, error: BaseException) -> InputError:
+def unanswered_error(where: str, error: BaseException) -> InputError:
     """Return the error for a server that does not answer, with the first cause in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
