@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import case_desk as desk
 import pytest
+import sqlalchemy as sa
 
 import stead_sym as st
 from stead_sym.conformance.binding import Binding, Rows
@@ -109,3 +110,44 @@ def test_identifiers_are_spelled_as_the_binding_says():
     deployment, binding = small(tools={"flip": flip})
     assert conform(deployment, replace(binding, identifiers={"a": lambda n: f"T-{n:03}"})).agrees
     assert "T-001" in seen
+
+
+# whose data they are
+
+
+def test_a_database_with_rows_is_refused_and_left_as_it_is(tmp_path):
+    deployment, binding = small()
+    url = f"sqlite:///{tmp_path}/production.db"
+    with sa.create_engine(url).begin() as connection:
+        connection.exec_driver_sql(binding.schema)
+        connection.exec_driver_sql("INSERT INTO p VALUES ('mine', 'x', 1, 1)")
+    with pytest.raises(InputError, match=r"the table p of .* has rows, which would be lost"):
+        conform(deployment, replace(binding, database=url))
+    with sa.create_engine(url).connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM p").scalar() == 1
+
+
+def test_tables_that_no_relation_is_bound_to_keep_their_rows(tmp_path):
+    deployment, binding = small()
+    url = f"sqlite:///{tmp_path}/shared.db"
+    with sa.create_engine(url).begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE kinds (kind TEXT PRIMARY KEY)")
+        connection.exec_driver_sql("INSERT INTO kinds VALUES ('x'), ('y')")
+        connection.exec_driver_sql(binding.schema)
+    flip = "UPDATE p SET kind = 'y' WHERE id = :i AND EXISTS (SELECT 1 FROM kinds WHERE kind = 'y')"
+    for _ in range(2):  # the first time leaves nothing
+        assert conform(deployment, replace(binding, database=url, tools={"flip": flip})).agrees
+    with sa.create_engine(url).connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM kinds").scalar() == 2
+        assert connection.exec_driver_sql("SELECT count(*) FROM p").scalar() == 0
+
+
+def test_no_message_shows_a_password():
+    deployment, binding = small(scratch=False)
+    binding = replace(
+        binding, database="postgresql+psycopg://me:hunter2@nowhere.invalid/x?sslpassword=hunter2"
+    )
+    for changed in (binding, replace(binding, scratch=True)):
+        with pytest.raises(InputError) as error:
+            conform(deployment, changed)
+        assert "hunter2" not in str(error.value)

@@ -40,8 +40,8 @@ class Binding:
     """A running system as a deployment sees it.
 
     ``database``
-        The URL of a database that may be emptied, as SQLAlchemy takes it. Nothing is run unless ``scratch``
-        says that it is one.
+        The URL of a database for this alone, as SQLAlchemy takes it. Nothing is run unless ``scratch`` says
+        that it is one, and unless the tables of the relations are empty.
     ``schema``
         SQL that creates the tables; it is run once if the database has none.
     ``relations``

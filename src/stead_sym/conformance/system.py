@@ -1,7 +1,8 @@
 """A bound system: load a state, run a tool, read the state that it leaves.
 
 One decision: each state is loaded into tables that were emptied, and committed. A tool may therefore commit,
-roll back or open connections of its own, as it does in production.
+roll back or open connections of its own, as it does in production. Rows that were there before are never
+deleted.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -41,9 +42,10 @@ class Unlisted(Exception):
 @contextmanager
 def opened(deployment: Deployment, binding: Binding) -> Iterator[System]:
     """Yield the system that a binding describes; raise `InputError` if it does not fit the deployment."""
+    name = _shown(binding.database)
     if not binding.scratch:
         raise InputError(
-            f"{binding.database} is not marked as a scratch database, and its tables would be emptied; bind a"
+            f"{name} is not marked as a scratch database, and its tables would be emptied; bind a"
             " database that may be, with scratch=True"
         )
     try:
@@ -53,17 +55,26 @@ def opened(deployment: Deployment, binding: Binding) -> Iterator[System]:
                 for statement in statements(binding.schema):
                     connection.execute(sa.text(statement))
                 connection.commit()
-            yield System(deployment, binding, connection)
+            system = System(deployment, binding, connection)
+            try:
+                yield system
+            finally:
+                with suppress(SQLAlchemyError):
+                    system.clear()
     except (SQLAlchemyError, ImportError) as error:
         reason = (str(getattr(error, "orig", None) or error).strip().splitlines() or [""])[0]
-        raise InputError(f"{binding.database}: cannot be used ({reason}); see to the database") from None
+        raise InputError(f"{name}: cannot be used ({reason}); see to the database") from None
 
 
 class System:
     """A system with a connection to its scratch database."""
 
     def __init__(self, deployment: Deployment, binding: Binding, connection: sa.Connection) -> None:
-        """Find the rows of every relation; raise `InputError` if there are none."""
+        """Find the rows of every relation.
+
+        Raise `InputError` if there are none, and if the table of a relation holds rows already. Other tables
+        that hold rows are left as they are.
+        """
         self._deployment = deployment
         self._binding = binding
         self._connection = connection
@@ -71,9 +82,10 @@ class System:
         metadata = sa.MetaData()
         metadata.reflect(connection)
         self._tables = {table.name: table for table in metadata.sorted_tables}
-        connection.rollback()
         self._relations = deployment.schema.relations
         self._rows = {relation.name: self._bound(relation) for relation in self._relations}
+        self._emptied = self._to_empty()
+        connection.rollback()
         known = {tool.name for tool in deployment.tools_and_events}
         for name in binding.tools:
             if name not in known:
@@ -83,6 +95,12 @@ class System:
         self._read: dict[tuple[str, object], Value] = {}
         self._number: dict[str, int] = {}
 
+    def clear(self) -> None:
+        """Empty the tables."""
+        self._connection.rollback()
+        self._empty()
+        self._connection.commit()
+
     def load(self, state: Instance) -> None:
         """Replace what the tables hold by a state; raise `CannotLoad` if the database refuses it."""
         self._written, self._read, self._number = {}, {}, {}
@@ -90,8 +108,7 @@ class System:
             for value in sorted(values):
                 self.content(sort, value)
         try:
-            for table in reversed(self._tables.values()):
-                self._connection.execute(table.delete())
+            self._empty()
             for name, rows in self._grouped(state).items():
                 self._connection.execute(self._tables[name].insert(), rows)
             self._connection.commit()
@@ -249,6 +266,27 @@ class System:
         kinds = {c.kind for table, name in self._columns_of(sort) if (c := table.column(name)) is not None}
         return number if kinds == {"number"} else value
 
+    # tables and tools
+
+    def _empty(self) -> None:
+        for table in self._emptied:
+            self._connection.execute(table.delete())
+
+    def _to_empty(self) -> list[sa.Table]:
+        """Return the tables that held no rows, those that refer to others first."""
+        bound = {rows.table for rows in self._rows.values()}
+        emptied = []
+        for name, table in reversed(self._tables.items()):
+            row = self._connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first()
+            if row is None:
+                emptied.append(table)
+            elif name in bound:
+                raise InputError(
+                    f"the table {name} of {_shown(self._binding.database)} has rows, which would be lost; a"
+                    " scratch database has none: empty it yourself, or name another"
+                )
+        return emptied
+
     def _execute(self, implementation: Implementation, arguments: Mapping[str, object]) -> None:
         """Run a tool's statements, or call its function."""
         if isinstance(implementation, str):
@@ -265,6 +303,14 @@ class System:
         if "connection" in inspect.signature(implementation).parameters:
             extra["connection"] = self._connection
         implementation(**arguments, **extra)
+
+
+def _shown(url: str) -> str:
+    """Return a URL without its password and options, which may be secret."""
+    try:
+        return sa.make_url(url).set(query={}).render_as_string(hide_password=True)
+    except (SQLAlchemyError, ValueError):
+        return "the database of the binding"
 
 
 def statements(text: str) -> Iterator[str]:
