@@ -21,13 +21,13 @@ SERVER = f"{sys.executable} -m refund_app.server {{database}}"
 
 
 @pytest.fixture(autouse=True)
-def _in_the_folder_of_the_example(monkeypatch):
-    monkeypatch.chdir(EXAMPLES)
+def _where_the_server_finds_the_example(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES))
 
 
 def desk(**changed):
     tools = {name: McpTool(SERVER) for name in binding.tools}
-    return st.load("refund_app/refunds.stead"), replace(binding, tools={**tools, **changed})
+    return st.load(EXAMPLES / "refund_app" / "refunds.stead"), replace(binding, tools={**tools, **changed})
 
 
 def test_the_tools_of_a_server_agree_with_the_file():

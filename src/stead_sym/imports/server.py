@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from typing import Any
@@ -37,8 +38,9 @@ def tools_of_server(where: str) -> tuple[ToolSchema, ...]:
 def make_client(where: str, database: str | None = None) -> Any:
     """Return a client that is not connected yet.
 
-    It is of the server with a URL, or of the one that a command starts, in which `{database}` stands for a
-    given database. Raise `InputError` if the library is not installed, or if the command cannot be read.
+    It is of the server with a URL, or of the one that a command starts, in this environment. `{database}` in
+    the command stands for a given database. Raise `InputError` if the library is not installed, or if the
+    command cannot be read.
     """
     try:
         from mcp import Client, StdioServerParameters, stdio_client
@@ -52,7 +54,7 @@ def make_client(where: str, database: str | None = None) -> Any:
         raise InputError(f"the command {where!r} cannot be read ({error}); close its quotes") from None
     if database is not None:
         arguments = [word.replace("{database}", database) for word in arguments]
-    started = StdioServerParameters(command=command, args=arguments)
+    started = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
     # a file is needed, and sys.stderr may have been replaced by something else
     return Client(stdio_client(started, errlog=sys.__stderr__), read_timeout_seconds=TIMEOUT)
 
