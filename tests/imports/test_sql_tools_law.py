@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event as listening
@@ -18,10 +19,17 @@ from stead_sym.imports.draft import draft
 from stead_sym.imports.transactions import read_transactions
 
 
-@listening.listens_for(Engine, "connect")
-def _with_references(connection, _):
-    if type(connection).__module__.startswith("sqlite3"):
-        connection.execute("PRAGMA foreign_keys = ON")
+@pytest.fixture(autouse=True, scope="module")
+def _with_references():
+    """Have SQLite keep to references, in this module only."""
+
+    def keep(connection, _):
+        if type(connection).__module__.startswith("sqlite3"):
+            connection.execute("PRAGMA foreign_keys = ON")
+
+    listening.listen(Engine, "connect", keep)
+    yield
+    listening.remove(Engine, "connect", keep)
 
 
 SCHEMA = """
