@@ -1,4 +1,7 @@
-"""`stead-sym verify --method local`: specifications shown or refuted on the few facts that each needs."""
+"""`stead-sym verify --method local`: specifications shown or refuted on the few facts that each needs.
+
+With `--method auto` what these leave open is asked of all reachable states.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from stead_sym.report.localised import localised_data, print_localised
 from stead_sym.report.partial import message
 from stead_sym.report.streams import console_on
 from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verify import verify
 
 _REFUSED = {
     "deepen": "--deepen",
@@ -38,12 +42,26 @@ _REFUSED = {
 }
 """What needs all reachable states, or is about them."""
 
+FEW_IDENTIFIERS = 24
+"""With `--method auto` all states of a deployment whose data have no more identifiers are explored."""
+
+
+def is_local_first(options: argparse.Namespace, deployment: Deployment) -> bool:
+    """Return if `--method auto` begins with few facts: the data are large, and nothing else is asked for."""
+    sorts = (sort.name for sort in deployment.schema.sorts if sort.values is None)
+    return (
+        options.method == "auto"
+        and options.engine == "symbolic"
+        and not any(getattr(options, name) for name in _REFUSED)
+        and sum(len(deployment.constants[sort]) for sort in sorts) > FEW_IDENTIFIERS
+    )
+
 
 def verify_locally(
     options: argparse.Namespace, deployment: Deployment, questions: Sequence[Question] | None
 ) -> int:
-    """Show or refute what can be on few facts, and report: status 1 if anything is not as expected, else 3 if
-    anything is unknown."""
+    """Show or refute what can be on few facts, with `--method auto` the others by exploring, and report:
+    status 1 if anything is not as expected, else 3 if anything is unknown."""
     for name, option in _REFUSED.items():
         if getattr(options, name):
             raise InputError(f"{option} is about all reachable states; leave it out with --method local")
@@ -54,14 +72,22 @@ def verify_locally(
     if options.evidence is not None:
         prepare(Path(options.evidence), names)
     with display(options) as progress:
+        tell = _teller(options, names)
         found = localise(
-            deployment,
-            agents,
-            questions,
-            backend=options.backend,
-            progress=progress,
-            established=_teller(options, names),
+            deployment, agents, questions, backend=options.backend, progress=progress, established=tell
         )
+        left = [name for name, verdict in found.verdicts.items() if verdict.holds is None]
+        if options.method == "auto" and left:
+            explored = verify(
+                deployment,
+                agents,
+                left,
+                backend=options.backend,
+                progress=progress,
+                findings=False,
+                established=tell,
+            )
+            found = found.followed_by(explored)
         report = json.dumps(localised_data(found), indent=2) if options.json else ""
     if options.json:
         print(report)

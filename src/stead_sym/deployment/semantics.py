@@ -376,17 +376,23 @@ class _Write:
     ) -> frozenset[Fact]:
         """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }. An integer that is in no
         column's sort stands in a fact even so: a state with it breaks a claim."""
+        bound = {binder.name for binder in binders}
+        free = {name: value for name, value in draft.sigma.items() if name not in bound}
         return frozenset(
             Fact(relation, tuple(denoted_by(term, self.state, sigma) for term in args))
-            for sigma in _assignments(binders, self.state, draft.sigma)
+            for sigma in _assignments(binders, self.state, free, where)
             if holds(where, self.state, sigma)
         )
 
 
 def _assignments(
-    binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value] | None = None
-) -> Iterator[dict[str, Value]]:
-    """The extensions of σ by values of ad(D) for the binders, in a fixed order."""
-    names = tuple(binder.name for binder in binders)
-    for values in product(*(sorted(state.active_domain[binder.sort]) for binder in binders)):
-        yield {**(sigma or {}), **dict(zip(names, values, strict=True))}
+    binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value], where: Formula
+) -> Iterator[Mapping[str, Value]]:
+    """The extensions of σ by values of ad(D) for the binders, in a fixed order, with all that satisfy
+    ``where`` among them."""
+    if not binders:
+        yield sigma
+        return
+    first, rest = binders[0], binders[1:]
+    for value in worth_trying(sorted(state.active_domain[first.sort]), where, first.name, state, sigma):
+        yield from _assignments(rest, state, {**sigma, first.name: value}, where)

@@ -27,8 +27,8 @@ class ShownLocallyData(Document):
 
 class LocalReport(Document):
     """The report of `verify --method local`. States and findings were not looked for, and neither were the
-    claims of the file, on which no verdict rests. `shown` has how each specification that holds was shown;
-    one that fails has a run."""
+    claims of the file, on which no verdict rests. `shown` has how few facts decide a specification; one that
+    a run decides has that. `explored` are those that were asked of all reachable states."""
 
     deployment: str
     digest: str
@@ -37,6 +37,7 @@ class LocalReport(Document):
     seconds: Seconds
     specs: dict[str, VerdictData]
     shown: dict[str, ShownLocallyData]
+    explored: list[str]
     gates: list[GateData] | UnsetType = UNSET
 
 
@@ -52,8 +53,18 @@ def localised_data(found: Localised) -> dict[str, Json]:
         shown={
             name: ShownLocallyData(facts=how.facts, cases=how.questions) for name, how in found.shown.items()
         },
+        explored=sorted(found.explored),
         gates=gates_data(found.deployment),
     ).data()
+
+
+def _method(found: Localised) -> str:
+    if not found.explored:
+        return "local"
+    number = len(found.explored)
+    return (
+        f"local, {number} of {len(found.verdicts)} specification{'s' * (number != 1)} by all reachable states"
+    )
 
 
 def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
@@ -64,7 +75,7 @@ def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
         return
     console.print(heading(found.deployment, found.agent))
     grid = labelled()
-    grid.add_row("method", f"local, {found.seconds:.2f} s")
+    grid.add_row("method", f"{_method(found)}, {found.seconds:.2f} s")
     grid.add_row("left out", _LEFT_OUT)
     console.print(indented(grid))
     console.print()

@@ -30,14 +30,16 @@ abstract states that break it are left out. Fairness only leaves runs out, and a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations, islice
 
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
-from stead_sym.analyses.local.concrete import Field, Following, can_be_followed
-from stead_sym.analyses.local.questions import questions
+from stead_sym.analyses.local.concrete import Following
+from stead_sym.analyses.local.field import Field, can_be_followed
+from stead_sym.analyses.local.questions import by_witness, questions
 from stead_sym.analyses.local.reading import Reading, facts_in
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
@@ -52,8 +54,20 @@ from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_wor
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.names import constants
-from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Atom, Compare, Expanded, Formula, Globally, Not, Until, subformulas
+from stead_sym.logic.substitution import expand, substitute
+from stead_sym.logic.syntax import (
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Expanded,
+    Formula,
+    Globally,
+    Not,
+    Until,
+    Var,
+    subformulas,
+)
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 
@@ -68,6 +82,9 @@ MOST_TRIED, MOST_TRIED_LAST = 100, 600
 
 MOST_LEFT = 4
 """So many questions may be left undecided while one that fails is looked for."""
+
+MOST_WITNESSES = 4
+"""A question is asked in so many ways at most, of values on which it may rest that an event comes."""
 
 MOST_QUESTIONS = 400
 """So many questions a specification may come to."""
@@ -87,7 +104,8 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """A refutation of a specification: a ``run`` of the deployment, guided by so many ``facts``."""
+    """A ``run`` of the deployment by which a specification fails, or its dual holds, guided by so many
+    ``facts``."""
 
     facts: int
     run: Trace
@@ -130,9 +148,12 @@ class Local:
         return self._keys[relation] if keys else ()
 
     @at_work()
-    def shown(self, formula: Expanded, *, refuting: bool = False) -> Shown | Refuted | str:
+    def shown(
+        self, formula: Expanded, *, refuting: bool = False, negated: Expanded | None = None
+    ) -> Shown | Refuted | str:
         """Return how a sentence is shown to hold, or why it is not shown. With ``refuting`` a run by
-        which it fails is looked for, too."""
+        which it fails is looked for, too; for one that is the negation of ``negated`` an endless run by
+        which that holds."""
         mentioned = self._mentioned(formula)
         schema = self.deployment.schema
         listed = {
@@ -141,6 +162,7 @@ class Local:
         named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
         start = Start(self.deployment, mentioned)
         field = Field(self.deployment, start)
+        sentence = formula if negated is None else negated
         refuting = refuting and can_be_followed(self.deployment)
         most = number = 0
         left: list[str] = []
@@ -150,7 +172,11 @@ class Local:
                 return f"it comes to more than {MOST_QUESTIONS} cases"
             asked = _Question(self, question, mentioned, named, start, self._backend)
             try:
-                found = asked.answer(Refuting(field, formula) if refuting else None)
+                found: int | Refuted | str | None = None
+                if self._may_be_fair(question):
+                    found = self._by_witness(question, mentioned, named, start)
+                if found is None:
+                    found = asked.answer(Refuting(field, sentence, negated is not None) if refuting else None)
             except Undecided as undecided:
                 found = str(undecided)
             if isinstance(found, Refuted):
@@ -162,6 +188,66 @@ class Local:
             else:
                 most = max(most, found)
         return left[0] if left else Shown(most, number)
+
+    def _may_be_fair(self, question: Formula) -> bool:
+        """Return if a question is AG about endless runs, on which events have to come."""
+        return (
+            isinstance(question, Globally)
+            and not self.deployment.fair
+            and bool(self._fair_events)
+            and any(isinstance(part, Globally) for part in subformulas(core(question)))
+        )
+
+    @cached_property
+    def _fair_events(self) -> tuple[Tool, ...]:
+        names = {action.name for action in self.deployment.fair_actions if action.kind == "event"}
+        return tuple(event for event in self.deployment.events if event.name in names)
+
+    def _by_witness(
+        self,
+        question: Formula,
+        mentioned: Mapping[str, tuple[Value, ...]],
+        named: frozenset[str],
+        start: Start,
+    ) -> int | None:
+        """Return on how many facts a question is shown, as it is, or with one value more on which it may rest
+        that a fair event comes; None if it is not."""
+        assert isinstance(question, Globally)
+        taken = Counter(map(sort_of, names_in(question)))
+        used = {sort: taken[sort] for sort in named}
+        cases = chain(
+            [iter([question])],
+            (by_witness(question, *one, mentioned, used) for one in self._witnesses(question)),
+        )
+        for case in islice(cases, MOST_WITNESSES):
+            most = 0
+            for one in case:
+                try:
+                    how = _Question(self, one, mentioned, named, start, self._backend).answer(None)
+                except Undecided:
+                    break
+                if not isinstance(how, int):
+                    break
+                most = max(most, how)
+            else:
+                return most
+        return None
+
+    def _witnesses(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
+        """Atoms of the guards of fair events with a parameter, and with names of the question else."""
+        names = {sort_of(one): Const(one) for one in names_in(question)}
+        for event in self._fair_events:
+            for atom in (part for part in subformulas(core(event.guard)) if isinstance(part, Atom)):
+                sorts = self.deployment.schema.relation(atom.relation).sorts
+                for param in event.params:
+                    others = {
+                        term.name: names.get(sort)
+                        for term, sort in zip(atom.args, sorts, strict=True)
+                        if isinstance(term, Var) and term.name != param.name
+                    }
+                    known = {name: term for name, term in others.items() if term is not None}
+                    if Var(param.name) in atom.args and len(known) == len(others):
+                        yield param, substitute(atom, known)
 
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
         """Per sort the constants that a formula of the deployment, or this one, mentions; of a finite sort
@@ -192,10 +278,11 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Refuting:
-    """Runs against a ``sentence`` are followed in the deployment of a ``field``."""
+    """Runs by which a ``sentence`` is false, or ``holds``, are followed in the deployment of a ``field``."""
 
     field: Field
     sentence: Expanded
+    holds: bool
 
 
 class _Question:
@@ -252,7 +339,7 @@ class _Question:
         bits = {fact: now for fact, (now, _) in self._bits.items()}
         inside = {one: now for one, (now, _) in self._inside.items()}
         broken = core(Not(self._question))
-        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken)
+        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
 
     def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
         """None if the question surely holds; else the abstract runs, by which it may not, and facts that may
@@ -265,7 +352,8 @@ class _Question:
         initial = self._start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
         possible = self._agreeing(reading, local.key)
         steps = Steps(local.deployment, reading, self._bits, lambda one: ~inside[one])
-        runs = Runs(m, steps.actions(), possible, reading)
+        endless = not local.deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
+        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else ())
         reached = m.disj(runs.layers(initial, m.false))
         if initial <= runs.known(whole, reached).must:
             return None
@@ -275,7 +363,7 @@ class _Question:
         for actions in (on_the_way, runs.actions):
             if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
                 return runs, needed
-        return runs, frozenset()
+        return runs, steps.fair_reads() - followed if endless else frozenset()
 
     def _followed(self, fact: Core) -> Bdd | None:
         return self._bits[fact][0] if fact in self._bits else None

@@ -20,6 +20,7 @@ from stead_sym.analyses.local.values import name
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     And,
+    Atom,
     Binder,
     Const,
     Count,
@@ -28,6 +29,7 @@ from stead_sym.logic.syntax import (
     Expanded,
     Forall,
     Formula,
+    Future,
     Globally,
     Implies,
     Next,
@@ -49,6 +51,24 @@ def questions(
     values than the constants."""
     for binders, body in _pulled(formula, count()):
         yield from _instances(binders, body, constants, dict.fromkeys(named, 0))
+
+
+def dual(formula: Expanded) -> Globally | None:
+    """Return the negation of EF f as AG ¬f, which has questions; None for any other formula."""
+    return Globally("A", Not(formula.body)) if isinstance(formula, Future) and formula.path == "E" else None
+
+
+def by_witness(
+    question: Globally,
+    binder: Binder,
+    witness: Atom,
+    constants: Mapping[str, Sequence[Value]],
+    used: Mapping[str, int],
+) -> Iterator[Formula]:
+    """Questions that together imply AG f: AG (w(u) → f) for all values u, and AG ((∃x. w(x)) ∨ f). So many
+    names of each sort that has other values than the constants are ``used``."""
+    yield Globally("A", Or((Exists(binder, witness), question.body)))
+    yield from _instances((binder,), Globally("A", Implies(witness, question.body)), constants, used)
 
 
 def _instances(

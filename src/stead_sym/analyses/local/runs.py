@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from stead_sym.analyses.local.reading import Known, Reading
-from stead_sym.analyses.local.steps import Action
+from stead_sym.analyses.local.steps import Action, Fair
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core
@@ -23,9 +23,17 @@ class Runs:
     """Runs by ``actions`` through the states that are ``possible``. An action that changes none of the facts
     may happen in each."""
 
-    def __init__(self, manager: Manager, actions: Iterable[Action], possible: Bdd, reading: Reading) -> None:
+    def __init__(
+        self,
+        manager: Manager,
+        actions: Iterable[Action],
+        possible: Bdd,
+        reading: Reading,
+        fair: Iterable[Fair] = (),
+    ) -> None:
         self.manager = self._m = manager
         self._possible, self._reading = possible, reading
+        self._fair = tuple(fair)
         self.actions = tuple(actions)
         relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
         for action in self.actions:
@@ -100,18 +108,42 @@ class Runs:
                 return Known(m.false, self.preimage(self.known(body, within).may & within))
             case Until("E", left, right):
                 through = self.known(left, within).may & within
-                reaching = layer = self.known(right, within).may & within
-                while layer != m.false:
-                    layer = self.preimage(layer) & through & ~reaching
-                    reaching = reaching | layer
-                return Known(m.false, reaching)
+                return Known(m.false, self._reaching(through, self.known(right, within).may & within))
             case Globally("E", body):
-                staying, before = self.known(body, within).may & within, within
-                while staying != before:
-                    before, staying = staying, staying & self.preimage(staying)
-                return Known(m.false, staying)
+                return Known(m.false, self._staying(self.known(body, within).may & within))
             case _:
                 return self._reading.nothing  # a quantifier over runs
+
+    def _reaching(self, through: Bdd, target: Bdd) -> Bdd:
+        """The states from which a run through some states leads to the target."""
+        reaching = layer = target
+        while layer != self._m.false:
+            layer = self.preimage(layer) & through & ~reaching
+            reaching = reaching | layer
+        return reaching
+
+    def _staying(self, states: Bdd) -> Bdd:
+        """From where a run may stay in the states for ever and be fair: a superset.
+
+        The images of the states of a fair run that stays there are such a set Z: from each the run comes to a
+        state where the event is not enabled, or from which a step by it leads into Z. So they are in the
+        largest one. A strong constraint asks the same of an event that is enabled for ever."""
+        before = self._m.false
+        while states != before:
+            before = states
+            for fair in self._fair:
+                met = ~fair.enabled | fair.without | self._before(fair.actions, states)
+                states = self._reaching(states, states & met)
+        return states
+
+    def _before(self, actions: Iterable[Action], states: Bdd) -> Bdd:
+        """From where one of the actions leads into the states."""
+        m, found = self._m, self._m.false
+        for action in actions:
+            pairs = _names(action)
+            primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
+            found = found | m.and_exist(frozenset(then for _, then in pairs), action.relation, primed)
+        return found
 
 
 def _names(action: Action) -> _Pairs:

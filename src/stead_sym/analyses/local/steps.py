@@ -10,18 +10,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from stead_sym.analyses.local.reading import Known, Reading, facts_in
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
+from stead_sym.deployment.claims import can_take
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Effect, Fresh, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.errors import Undecided
+from stead_sym.logic.activity import implies_active
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import Atom, Binder, Compare, Const, Equal, Formula, Term, Var, subformulas, terms
+from stead_sym.logic.syntax import (
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Equal,
+    Formula,
+    Term,
+    Var,
+    conjunction,
+    subformulas,
+    terms,
+)
 from stead_sym.relational.schema import Value
+
+MOST_FAIR = 64
+"""A constraint on an event is used for so many choices of its values."""
 
 MOST_CHOICES = 4_096
 """So many choices of values an alternative may have."""
@@ -38,6 +56,16 @@ class Action:
     relation: Bdd
     change: tuple[tuple[Bdd, Bdd], ...]
     reads: frozenset[Core]
+
+
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """An event, for certain values, that a constraint asks for: where it is surely ``enabled``, the
+    ``actions`` that it may be, and where it may come ``without`` a change of the facts."""
+
+    enabled: Bdd
+    actions: tuple[Action, ...]
+    without: Bdd
 
 
 class Steps:
@@ -67,6 +95,52 @@ class Steps:
             for by, effect in enumerate(tool.effects):
                 yield from self._of_alternative(tool, by, effect)
 
+    def fair(self) -> Iterator[Fair]:
+        """The events with a fairness constraint, for the values with which one may have to come."""
+        for event, given in self._constrained():
+            enabled = self._surely_enabled(event, given)
+            if enabled != self._m.false:
+                yield self._taken(event, given, enabled)
+
+    def fair_reads(self) -> frozenset[Core]:
+        """The facts that say whether such an event is enabled."""
+        guards = (substitute(event.guard, _terms(given)) for event, given in self._constrained())
+        may = (guard for guard in guards if self._reading(guard).may != self._m.false)
+        return frozenset(fact for guard in may for fact in facts_in(guard))
+
+    def _constrained(self) -> Iterator[tuple[Tool, Mapping[str, Value]]]:
+        for name in sorted({str(one.name) for one in self._deployment.fair_actions if one.kind == "event"}):
+            event = self._deployment.tool(name)
+            ranges = [self._reading.values[param.sort] for param in event.params]
+            if not any(effect.is_ensure for effect in event.effects) and prod(map(len, ranges)) <= MOST_FAIR:
+                for chosen in product(*ranges):
+                    yield event, {p.name: value for p, value in zip(event.params, chosen, strict=True)}
+
+    def _surely_enabled(self, event: Tool, given: Mapping[str, Value]) -> Bdd:
+        """Where the event may happen with these values, and has an effect. They are active then."""
+        for param in event.params:
+            if self._reading.schema.sort(param.sort).values is not None:
+                if is_name(given[param.name]):
+                    return self._m.false
+            elif not implies_active(core(event.guard), param.name):
+                return self._m.false
+        happens = conjunction((event.guard, can_take(self._deployment, event)))
+        return self._reading(substitute(happens, _terms(given))).must
+
+    def _taken(self, event: Tool, given: Mapping[str, Value], enabled: Bdd) -> Fair:
+        actions: list[Action] = []
+        without = self._m.false
+        for by, effect in enumerate(event.effects):
+            for values in self._choices(event, effect):
+                if all(same(values[name], value) is not False for name, value in given.items()):
+                    action = self._action(event, by, effect, values)
+                    if action is None:
+                        own = _terms(values)
+                        without = without | self._enabled(effect, own, _conditions(event, effect, own))
+                    else:
+                        actions.append(action)
+        return Fair(enabled, tuple(actions), without)
+
     def _of_alternative(self, tool: Tool, by: int, effect: Effect) -> Iterator[Action]:
         if effect.is_ensure:
             yield Action(tool.name, by, {}, self._m.true, tuple(self._bits.values()), frozenset())
@@ -81,7 +155,7 @@ class Steps:
 
     def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
         """What an alternative does with these values, unless it does nothing to the facts."""
-        m, values = self._m, {name: Const(value) for name, value in given.items()}
+        m, values = self._m, _terms(given)
         write = Write(effect, values, self._reading)
         changes = {fact: ways for fact in self._bits if any(ways := write.may_change(fact))}
         if not changes:
@@ -183,6 +257,10 @@ class Steps:
                     case _:
                         pass
         return False
+
+
+def _terms(values: Mapping[str, Value]) -> Mapping[str, Term]:
+    return {name: Const(value) for name, value in values.items()}
 
 
 def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
