@@ -75,3 +75,25 @@ def test_what_needs_all_states_is_refused(
 ) -> None:
     assert main(["verify", paying, "--method", "local", *option]) == 2
     assert option[0] in capsys.readouterr().err
+
+
+MANY = "".join(f"  Kept(k{number})\n" for number in range(30))
+
+
+def test_auto_explores_what_is_left_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the data are large few facts come first; where they are small all states are explored at once."""
+    for data, left in ((MANY, {"AG EF Paid(_)"}), ("", set())):
+        path = tmp_path / "paying.stead"
+        init = f"relation Kept(order)\nbound order 2\n{'init' * bool(data)}\n{data}"
+        text = PAYING.replace("bound order 2\n", init).replace(
+            "approve()\n", "approve()\n  guard ~Approved(_)\n"
+        )
+        path.write_text(text, encoding="utf-8")
+        asked = [word for spec in ("approved", "unpaid", "AG EF Paid(_)") for word in ("--spec", spec)]
+        assert main(["verify", str(path), "--method", "auto", "--json", *asked]) == 1
+        report = json.loads(capsys.readouterr().out)
+        explored = set(report.get("explored", ()))
+        assert left <= explored
+        assert "approved" not in explored
+        words = [report["specs"][name]["verdict"] for name in ("approved", "unpaid", "AG EF Paid(_)")]
+        assert words == ["holds", "fails", "holds"]

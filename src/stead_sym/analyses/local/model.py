@@ -54,7 +54,7 @@ from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_wor
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.names import constants
-from stead_sym.logic.substitution import expand, substitute
+from stead_sym.logic.substitution import expand, substitute_terms
 from stead_sym.logic.syntax import (
     Atom,
     Binder,
@@ -247,7 +247,7 @@ class Local:
                     }
                     known = {name: term for name, term in others.items() if term is not None}
                     if Var(param.name) in atom.args and len(known) == len(others):
-                        yield param, substitute(atom, known)
+                        yield param, Atom(atom.relation, substitute_terms(atom.args, known))
 
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
         """Per sort the constants that a formula of the deployment, or this one, mentions; of a finite sort
