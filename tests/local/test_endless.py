@@ -99,7 +99,8 @@ def test_the_values_of_an_event_have_to_be_active():
 
 def test_a_run_that_a_constraint_on_states_leaves_out_counts():
     closing = "event close()\n  guard ~Closed()\n  effect\n    insert Closed()\n"
-    text = SHOP + closing + "fair event deliver\nfair ~Closed()\n"
+    coming = "event come(i: item)\n  guard Ordered(i)\n  effect\n    delete Ordered(i)\n"
+    text = SHOP + closing + coming + "fair event come\nfair ~Closed()\n"
     assert verdict_of(text, COMES).holds is not True
 
 
