@@ -9,6 +9,7 @@ from generated.deployments import deployments
 from generated.guess_breakers import crowded_relations, named_after_others, short_of_room
 from generated.mortality import mortal_deployments
 from generated.past import past_workflows
+from generated.refusals import refused_workflows
 from generated.workflows import workflows
 from stead_sym.errors import AgentError, DefinitionError, NoInitialState
 from whole import verify
@@ -21,6 +22,7 @@ PROFILES = {
     "named": named_after_others(),
     "room": short_of_room(),
     "past": past_workflows(),
+    "refusals": refused_workflows(),
 }
 """By name the kinds of deployments that are generated."""
 

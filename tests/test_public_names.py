@@ -45,7 +45,8 @@ logic
     AF AG AU AW AX And Atom Binder Compare Const Count Definition Did EF EG EU EW EX Empty Equal Exists FALSE
     Forall Formula Future Globally Iff Implies Name Next Not Or Previously Same Since Sum TRUE Tally Term
     Truth Until Use Var Wildcard atleast atmost atom compare count did empty equal exactly exists forall
-    historically holds iff leads_to minus once parse_formula plus previously print_formula same since total
+    historically holds iff leads_to minus offered once parse_formula plus previously print_formula refused
+    same since total
 relational
     CanonicalForm Fact Instance Relation Schema Sort Value isomorphic orbit
 report

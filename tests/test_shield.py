@@ -73,7 +73,8 @@ def test_the_refund_s_approval_rule_is_found() -> None:
     found = st.shield(st.load("refund"), "auth")
     assert [tool.tool for tool in found.tools if tool.denied] == ["issue_refund"]
     assert found.text == (
-        "gate shield\n  forbid issue_refund(task_id) when exists c: case, s: service, a: service."
+        "gate shield default allow\n"
+        "  forbid issue_refund(task_id) when exists c: case, s: service, a: service."
         " PartOf(task_id, c) & Handler(c, s) & Approver(s, a) & ~Approved(task_id, a)"
     )
     gated = st.parse_deployment(f"{st.load('refund')}\n{found.text}")

@@ -27,11 +27,14 @@ ITEMS = (
 )
 PARTS = (
     *(
+        "allow",
         "any",
         "call",
         "choose",
         "clear",
+        "default",
         "delete",
+        "deny",
         "effect",
         "empty",
         "ensure",
@@ -46,7 +49,7 @@ PARTS = (
         "holds",
     ),
     *("in", "insert", "into", "key", "outcome", "permit", "query"),
-    *("references", "rigid", "same", "set", "strong", "table", "total", "when", "where"),
+    *("references", "refuses", "rigid", "same", "set", "strong", "table", "total", "when", "where"),
 )
 LOGIC = (
     "AF",
@@ -74,9 +77,11 @@ MORE_LOGIC = (
         "forall",
         "historically",
         "not",
+        "offered",
         "once",
         "or",
         "previously",
+        "refused",
         "since",
         "succ",
         "sum",

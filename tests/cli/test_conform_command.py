@@ -9,18 +9,19 @@ import pytest
 
 from stead_sym.cli.main import main
 
-_DESK = Path(__file__).resolve().parents[1] / "conform" / "desk.py"
+_DESK = Path(__file__).resolve().parents[1] / "conform" / "case_desk.py"
 
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(_DESK.parent)
-    import desk
+    import case_desk as desk
 
     (tmp_path / "desk.stead").write_text(desk.FILE)
     (tmp_path / "bound.py").write_text(
-        "import desk\nbinding = desk.binding()\nweak = desk.binding(approve=desk.approve_one_own)\n"
+        "import case_desk\nbinding = case_desk.binding()\n"
+        "weak = case_desk.binding(approve=case_desk.approve_one_own)\n"
     )
     (tmp_path / "broken.py").write_text("1 / 0")
     monkeypatch.delitem(__import__("sys").modules, "bound", raising=False)
@@ -48,7 +49,7 @@ def test_another_database_is_used_and_left_with_its_tables(tmp_path, capsys):
     [
         ("nothing_here", "there is no module nothing_here"),
         ("bound:nothing", "has no nothing"),
-        ("bound:desk", "is no Binding"),
+        ("bound:case_desk", "is no Binding"),
         ("broken", "cannot be imported: ZeroDivisionError"),
     ],
 )

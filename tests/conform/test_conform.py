@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import desk
+import case_desk as desk
 import pytest
 
 import stead_sym as st

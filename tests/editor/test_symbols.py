@@ -237,6 +237,7 @@ def test_the_keywords_are_those_of_the_grammar() -> None:
         "atleast",
         "same",
         "fails",
+        "deny",
     }
 
 

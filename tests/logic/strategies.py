@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from stead_sym.logic.sorts import Names
 from stead_sym.logic.syntax import (
+    OFFERED,
     And,
     Atom,
     Binder,
@@ -97,9 +98,10 @@ def syntax(draw, bound=frozenset(), depth=4):
             return Since(draw(below), draw(below))
         case 12:
             args = tuple(draw(st.lists(term | st.just(Name("_")), max_size=3)))
-            return Did(
-                draw(st.sampled_from(["U", "W", "gate", "P"])), args, draw(st.sampled_from([None, "U"]))
-            )
+            tool = draw(st.sampled_from(["U", "W", "gate", "P"]))
+            if draw(st.booleans()):
+                return Use(OFFERED + tool, args)
+            return Did(tool, args, draw(st.sampled_from([None, "U"])), draw(st.booleans()))
     name = draw(st.sampled_from(VARIABLES))
     binder = Binder(name, draw(st.sampled_from([None, "a", "k"])))
     body = draw(syntax(bound | {name}, depth - 1))

@@ -54,8 +54,18 @@ SLIPS = [
     ("spec s ever @State(_, open)", "of what was at some time speaks `once f`"),
     ("spec s State(_, open) @S State(_, done)", "`f since g` says that f has held since g"),
     ("spec s called @pay(x)", STEP),
+    ("spec s AG offered @pay",
+     "a call is named with all its arguments: `offered tool(x)`, `offered tool(_)`"),
+    ("relation Up(case) spec s AG count(Up) @<= 2", "write `atmost 2 x. Up(x)`"),
+    ("relation Up(case) spec s AG (count(Up) @< 2)", "write `atmost 1 x. Up(x)`"),
+    ("relation Up(case) spec s AG count(Up@(x)) > 2", "write `atleast 3 x. Up(x)`"),
+    ("relation Up(case) spec s AG count @Up >= 2", "write `atleast 2 x. Up(x)`"),
+    ("relation Up(case) spec s AG count @Up = 2", "write `exactly 2 x. Up(x)`"),
+    ("relation Up(case) spec s AG count(Up) @< 0", AMOUNT),
+    ("spec s AG count(State) @<= 2", AMOUNT),
     ("spec s last(pay@(x))", STEP),
     ("spec s did @pay", "a step is named with all its arguments: `did tool(x)`, `did tool(_)`"),
+    ("spec s refused @pay", "a step is named with all its arguments: `refused tool(x)`, `refused tool(_)`"),
     ("spec s forall c, d: case. c <@> d", "write `!=`"),
     ("spec s forall c, d, e: case. c < d @< e", "compare twice: `1 <= x & x <= 3`"),
     ("spec s forall x: state. x @in {open, done}", "compare: `1 <= x & x <= 3`, `x = a | x = b`"),
@@ -185,14 +195,23 @@ def test_without_a_habit_the_message_lists_what_could_stand_there(text: str, exp
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("spec s once pay(c)", "unknown relation pay; it is a tool or an event: `did pay(…)` says that the"),
+        ("spec s once pay(c)", "pay is a tool, where a relation is expected; `did pay(…)` says that it was"
+         " the last step, `offered pay(…)` that it may be called"),
+        ("spec s AG ~come(_)", "come is an event, where a relation is expected; `did come(…)` says that"
+         " it was the last step"),
+        ("spec s AG offered come(c)", "come is an event, which no agent is offered; write its guard"),
+        ("spec s AG refused(c)",
+         "unknown relation refused; write `refused tool(x)`: the step into the state was"),
+        ("spec s AG refused come(_)", "come is an event, which nobody refuses; write `did come(…)`"),
+        ("spec s AG offered(c)", "unknown relation offered; write `offered tool(x)`: this call may be made"),
+        ("spec s AG offered payy(_)", "unknown tool payy after `offered`; did you mean pay?"),
         ("tool t(c: case) effect set Due(c).owed = owed + 1",
          "unknown name owed: no binder declares it and it is no constant of the deployment; a"
          " column's name is no value: name that, as in `P(owed = x)`, `for x where P(k, x)`"),
     ],
 )  # fmt: skip
 def test_a_name_of_another_kind_is_told_what_it_is(text: str, message: str) -> None:
-    more = "sort n = 0..3\nrelation Due(id: case key, owed: n)\ntool pay(c: case)\n"
+    more = "sort n = 0..3\nrelation Due(id: case key, owed: n)\ntool pay(c: case)\nevent come(c: case)\n"
     with pytest.raises(st.errors.DeclarationError) as caught:
         st.parse_deployment(BASE + more + text, "f")
     assert str(caught.value).partition(": ")[2].startswith(message)

@@ -73,6 +73,8 @@ def _binders(formula):
         "once gate(x) & historically event(x)",
         "once call'() & previously U'(x)",
         "once (false since true)",
+        "refused W(x) & ~did U(_) | once refused U(_) by W",
+        "offered W(x) & once offered U(_) | ~offered gate()",
         "P(x) & did W(x) | historically W'() since U'()",
     ],
 )

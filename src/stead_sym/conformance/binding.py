@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
+from stead_sym.errors import InputError
+from stead_sym.imports.transactions import read_transactions
+
 Implementation: TypeAlias = str | Sequence[str] | Callable[..., object]
-"""What a tool is: SQL statements with `:parameter` for arguments, or a Python function."""
+"""What a tool is: SQL statements with `:parameter` for arguments, or a Python function.
+
+A SELECT that returns no row refuses the call.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +65,15 @@ class Binding:
     relations: Mapping[str, Rows] = field(default_factory=dict)
     defaults: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     identifiers: Mapping[str, Callable[[int], object]] = field(default_factory=dict)
+
+
+def sql_tools(path: str | Path) -> Mapping[str, Sequence[str]]:
+    """Return the statements of each tool of a text in SQL, as `stead-sym import --sql` reads it.
+
+    Raise `InputError` if the text cannot be read.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); name a text of SQL") from None
+    return {one.name: [each.text for each in one.statements] for one in read_transactions(text)}

@@ -22,9 +22,12 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.imports.draft import camel
 from stead_sym.imports.reflect import tables_of
+from stead_sym.imports.sorts import distinct
 from stead_sym.imports.tables import Table
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Value, is_numeral
+
+_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
 
 class CannotLoad(Exception):
@@ -201,9 +204,11 @@ class System:
         """Return the rows of the table whose name the relation's begins with, in columns of its names."""
         tables = [t for t in self._found.tables if relation.name.startswith(camel(t.name))]
         for table in sorted(tables, key=lambda table: -len(table.name)):
-            columns = [None if name is None else table.column(name) for name in _named_columns(relation)]
-            if columns and all(columns):
-                return Rows(table.name, tuple(column.name for column in columns if column is not None))
+            called = distinct({column.name: column.name for column in table.columns})
+            columns = {name.lower(): column for column, name in called.items()}
+            found = [columns.get(name.lower()) for name in relation.columns]
+            if found and None not in found and len(found) == len(relation.sorts):
+                return Rows(table.name, tuple(column for column in found if column is not None))
         raise InputError(f"no table stands for {relation.name}; bind it to the Rows of one")
 
     def _columns_of(self, sort: str) -> Iterator[tuple[Table, str]]:
@@ -252,16 +257,14 @@ class System:
             for statement in implementation:
                 names = set(re.findall(r"(?<![:\w]):(\w+)", statement))
                 given = {name: content for name, content in arguments.items() if name in names}
-                self._connection.execute(sa.text(statement), given)
+                found = self._connection.execute(sa.text(statement), given)
+                if _SELECT.match(statement) and found.first() is None:
+                    raise LookupError("a SELECT returns no row")
             return
         extra: dict[str, Any] = {}
         if "connection" in inspect.signature(implementation).parameters:
             extra["connection"] = self._connection
         implementation(**arguments, **extra)
-
-
-def _named_columns(relation: Relation) -> list[str | None]:
-    return list(relation.columns) if relation.columns else [None] * len(relation.sorts)
 
 
 def statements(text: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from stead_sym.data.source import Loaded
 from stead_sym.deployment.accepted import Accepted
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.following import History, followed, followed_formula, history_of
+from stead_sym.deployment.offered import offers
 from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Tool
@@ -218,7 +219,10 @@ class Deployment(Displayed):
     @cached_property
     def names(self) -> Names:
         """What formulas over the deployment may mention."""
-        definitions = {definition.name: definition for definition in self.written.definitions}
+        definitions = {
+            **{definition.name: definition for definition in self.written.definitions},
+            **offers(self.written.tools, self.schema),
+        }
         return Names(self.schema, self.sort_of_constant, definitions, self._heads)
 
     @cached_property

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.column_sets import without_columns
+from stead_sym.deployment.offered import offers
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
 from stead_sym.deployment.terminal import staying
 from stead_sym.deployment.tool import (
@@ -39,7 +40,7 @@ _Closing: TypeAlias = Callable[[Resolved], Expanded]
 
 def expanded(parts: Parts, schema: Schema) -> Parts:
     """The same parts with definitions, wildcards, `set` and `terminal` expanded, and no definitions left."""
-    by_name = {definition.name: definition for definition in parts.definitions}
+    by_name = {**{one.name: one for one in parts.definitions}, **offers(parts.tools, schema)}
 
     def closed(formula: Resolved) -> Expanded:
         return expand(formula, by_name)

@@ -52,13 +52,15 @@ Visit: TypeAlias = Callable[[Expanded, Scope], Expanded]
 @dataclass(frozen=True, slots=True)
 class LastStep:
     """`did ω(…)`: the ``relation`` holds the arguments at these ``places`` of the last step, if that was a
-    call of the ``tool``, by the ``agent`` unless it is None. ``whole``: it has all the arguments."""
+    call of the ``tool``, by the ``agent`` unless it is None. ``whole``: it has all the arguments.
+    ``refused``: `refused ω(…)`, the call was refused."""
 
     relation: Relation
     tool: str
     places: tuple[int, ...]
     agent: str | None
     whole: bool
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,25 +180,25 @@ class _Following:
                 self.agents[tool.name] = self.having[tool.name]
             whole = tuple(range(len(tool.params)))
             for who in (None, *self.agents.get(tool.name, ())):
-                self._step(tool, whole, who)
+                self._step(tool, whole, who, formula.refused)
         places = tuple(k for k, term in enumerate(formula.args) if not isinstance(term, Wildcard))
-        name = self._step(tool, places, agent)
+        name = self._step(tool, places, agent, formula.refused)
         if name is None:
             return formula
         args, sorts = tuple(formula.args[k] for k in places), tuple(tool.params[k].sort for k in places)
         return Atom(name, args, sorts=sorts, span=formula.span)
 
-    def _step(self, tool: Tool, places: tuple[int, ...], agent: str | None) -> str | None:
+    def _step(self, tool: Tool, places: tuple[int, ...], agent: str | None, refused: bool) -> str | None:
         """The name of the relation; None where the history has no such one."""
         blanks = (Var(_blank(places.index(k))) if k in places else "_" for k in range(len(tool.params)))
-        name = print_formula(Did(tool.name, tuple(blanks), agent))  # type: ignore[arg-type]
+        name = print_formula(Did(tool.name, tuple(blanks), agent, refused))  # type: ignore[arg-type]
         if name not in self.kept:
             if not self.grows:
                 return None
             sorts = tuple(tool.params[k].sort for k in places)
             relation = Relation(name, sorts, tells_history=True)
             whole = len(places) == len(tool.params)
-            self.kept[name] = LastStep(relation, tool.name, places, agent, whole)
+            self.kept[name] = LastStep(relation, tool.name, places, agent, whole, refused)
         return name
 
     def _past(self, formula: Past, scope: Scope) -> Expanded:

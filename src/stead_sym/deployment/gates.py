@@ -2,7 +2,8 @@
 
 One decision: a deployment under gates is the deployment whose tools have what the gates say in their guards,
 so that whatever reads a deployment has it: agents are offered what is enabled and allowed, events are not
-gated.
+gated. A gate that refuses is in the effects: each of a tool asks for what it allows, and one more, `effect
+refused`, for what it does not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Gate, Line
-from stead_sym.deployment.tool import Tool
+from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
 from stead_sym.logic.sorts import is_wildcard, substitute
@@ -83,17 +84,29 @@ def behind(gates: Sequence[str]) -> str:
 
 
 def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:
-    parts = [part for part in (tool.guard, *(allowed(gate, tool) for gate in gates)) if part != TRUE]
-    return replace(tool, guard=conjunction(tuple(one for part in parts for one in conjuncts(part))))
+    """Return the tool behind gates: the guard is what the gates say, of those that refuse an alternative."""
+    gates = tuple(gates)
+    guard = _joined((tool.guard, *(allowed(gate, tool) for gate in gates if not gate.refuses)))
+    passes = _joined(allowed(gate, tool) for gate in gates if gate.refuses)
+    effects = tool.effects
+    if passes != TRUE:
+        taken = (replace(effect, when=_joined((passes, effect.when))) for effect in effects)
+        effects = (*taken, Effect(when=Not(passes), refused=True))
+    return replace(tool, guard=guard, effects=effects)
+
+
+def _joined(parts: Iterable[Formula]) -> Formula:
+    """Return the conjunction of the parts, flattened, without `true`."""
+    return conjunction(tuple(one for part in parts if part != TRUE for one in conjuncts(part)))
 
 
 def allowed(gate: Gate, tool: Tool) -> Formula:
-    """Of the parameters of a tool: no `forbid` line matches its call, and, where the gate has any `permit`
-    line, some `permit` line does."""
+    """Of the parameters of a tool: no `forbid` line matches its call, and some `permit` line does if the gate
+    denies what no line matches."""
     own = [line for line in gate.lines if line.tool == tool.name]
     forbidding = (Not(matched(line, tool)) for line in own if not line.permits)
     permitting = disjunction(tuple(matched(line, tool) for line in own if line.permits))
-    if not any(line.permits for line in gate.lines) or permitting == TRUE:
+    if not gate.denies or permitting == TRUE:
         return conjunction(tuple(forbidding))
     return conjunction((permitting, *forbidding))
 

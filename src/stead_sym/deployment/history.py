@@ -4,7 +4,8 @@ past.
 For a deployment that is `following` formulas, a state is an instance of the schema with its ``history``
 relations: the database, and
 
-    did ω(…)     the arguments of the step into it, none in an initial state;
+    did ω(…)     the arguments of the step into it, none in an initial state,
+    refused ω(…) the same of a call that was refused, of which `did` is false;
     f since g    { σ : (Dn, σ) ⊨ f since g },  previously f    { σ : (Dn, σ) ⊨ previously f },
 
 σ over the values that are active in Dn and the constants. Let s be the least index such that the values of σ
@@ -34,19 +35,25 @@ from stead_sym.relational.schema import Value
 
 def begun(deployment: Deployment, database: Instance) -> Instance:
     """The initial state with this database."""
-    return _recorded(deployment, None, None, None, database)
+    return _recorded(deployment, None, None, None, database, refused=False)
 
 
 def recorded(
-    deployment: Deployment, before: Instance, call: Call, actor: str | None, database: Instance
+    deployment: Deployment,
+    before: Instance,
+    call: Call,
+    actor: str | None,
+    database: Instance,
+    *,
+    refused: bool = False,
 ) -> Instance:
     """The state after a step from another one to this database, by a call that the agent ``actor`` makes, or
-    None for an event."""
+    None for an event. The call was ``refused`` or not."""
     if not deployment.history:
         return database
     if deployment.tool(call.tool).stays:
         return before
-    return _recorded(deployment, before, call, actor, database)
+    return _recorded(deployment, before, call, actor, database, refused=refused)
 
 
 def actors_told(deployment: Deployment, call: Call, actors: tuple[str, ...]) -> tuple[str | None, ...]:
@@ -65,10 +72,18 @@ def actor_in(deployment: Deployment, call: Call, after: Instance, otherwise: str
 
 
 def _recorded(
-    deployment: Deployment, before: Instance | None, call: Call | None, actor: str | None, database: Instance
+    deployment: Deployment,
+    before: Instance | None,
+    call: Call | None,
+    actor: str | None,
+    database: Instance,
+    *,
+    refused: bool,
 ) -> Instance:
     state = database.database
     for kept in deployment.history.kept:
+        if isinstance(kept, LastStep) and kept.refused != refused:
+            continue
         told = frozenset(
             Fact(kept.relation.name, u) for u in _told(deployment, kept, before, call, actor, state)
         )

@@ -20,6 +20,7 @@ from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, G
 from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import (
+    Default,
     Expected,
     FairAction,
     Gate,
@@ -74,6 +75,9 @@ _PHRASES: Mapping[str, str] = {
     "_WHERE": "`where`",
     "_CALL": "`call`",
     "LINE": "`permit` or `forbid`",
+    "DEFAULT": "`default deny` or `default allow`",
+    "REFUSES": "`refuses`",
+    "REFUSED": "`refused`",
     "_INSERT": "a statement (`choose`, `fresh`, `insert`, `delete`, `set`, `clear`, `ensure`)",
     "RIGID": "`rigid`",
     "KEY": "`key`",
@@ -402,8 +406,17 @@ class _Reader:
     def effect(self, node: Node) -> Effect:
         when = [child for child in trees_of(node) if child.data == "when"]
         statements = [child for child in trees_of(node) if child.data != "when"]
+        refused = bool(tokens_of(node))
+        if refused and statements:
+            raise ParseError(
+                "an effect that is `refused` changes nothing; put its statements into another one",
+                self.formulas.span(statements[0]),
+            )
         return Effect(
-            tuple(map(self.statement, statements)), self.condition(when), span=self.formulas.span(node)
+            tuple(map(self.statement, statements)),
+            self.condition(when),
+            refused,
+            span=self.formulas.span(node),
         )
 
     def constraint(self, node: Node) -> Formula | FairAction:
@@ -467,8 +480,13 @@ class _Reader:
         return Policy(str(_name(node)), rules, span=self.formulas.span(_name(node)))
 
     def gate(self, node: Node) -> Gate:
+        default = [token for token in tokens_of(node) if token.type == "DEFAULT"]
         return Gate(
-            str(_name(node)), tuple(map(self.line, trees_of(node))), span=self.formulas.span(_name(node))
+            str(_name(node)),
+            tuple(map(self.line, trees_of(node))),
+            cast(Default, default[0].split()[1]) if default else None,
+            any(token.type == "REFUSES" for token in tokens_of(node)),
+            span=self.formulas.span(_name(node)),
         )
 
     def line(self, node: Node) -> Line:

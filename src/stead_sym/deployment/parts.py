@@ -13,6 +13,7 @@ from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Globally, 
 from stead_sym.relational.schema import Value, is_numeral
 
 Expected: TypeAlias = Literal["holds", "fails"]
+Default: TypeAlias = Literal["deny", "allow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +166,24 @@ class Line(Located):
 
 @dataclass(frozen=True, slots=True)
 class Gate(Located):
-    """`gate NAME`: a call is allowed iff no `forbid` line matches it and, where there is any `permit` line,
-    some `permit` line matches it (`deployment.gates`)."""
+    """`gate NAME`: a call is allowed iff no `forbid` line matches it and some `permit` line does, which
+    `default allow` does not ask for, nor a gate without a ``default`` and without any `permit` line. One that
+    ``refuses`` offers the calls that it forbids, and refuses them when they are made (`deployment.gates`)."""
 
     name: str
     lines: tuple[Line, ...] = ()
+    default: Default | None = None
+    refuses: bool = False
+
+    @property
+    def denies(self) -> bool:
+        """Return True if a call that no line matches is not allowed."""
+        return self.default == "deny" or (self.default is None and any(line.permits for line in self.lines))
+
+    @property
+    def head(self) -> str:
+        """`NAME default deny refuses`, as it is written."""
+        return f"{self.name}{f' default {self.default}' if self.default else ''}{' refuses' * self.refuses}"
 
 
 @dataclass(frozen=True, slots=True)

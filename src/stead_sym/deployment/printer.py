@@ -113,7 +113,7 @@ def _tool(tool: Tool) -> Iterator[str]:
         yield f"  guard {print_formula(tool.guard)}"
     if tool.effects != (Effect(),):
         for effect in tool.effects:
-            yield f"  effect{_clause('when', effect.when)}"
+            yield f"  effect{' refused' * effect.refused}{_clause('when', effect.when)}"
             yield from (f"    {print_statement(statement)}" for statement in effect.statements)
 
 
@@ -141,7 +141,7 @@ def print_statement(statement: Statement) -> str:
 
 def print_gate(gate: Gate) -> Iterator[str]:
     """The lines of a gate."""
-    yield f"gate {gate.name}"
+    yield f"gate {gate.head}"
     for line in gate.lines:
         word, args = "permit" if line.permits else "forbid", ", ".join(map(str, line.args))
         yield f"  {word} {line.tool}({args}){_clause('when', line.when)}"

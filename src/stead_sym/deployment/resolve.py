@@ -7,7 +7,7 @@ and its constants, definitions, and then everything that holds formulas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -17,6 +17,7 @@ from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import spoken
+from stead_sym.deployment.offered import offers, says_offered
 from stead_sym.deployment.parts import (
     ANY,
     AgentRole,
@@ -36,7 +37,8 @@ from stead_sym.deployment.resolve_tools import (
     declared_params,
     refuse_doubles,
     relation_signature,
-    resolve_tool,
+    resolve_effects,
+    resolve_head,
     scope_of,
 )
 from stead_sym.deployment.tool import Tool
@@ -133,24 +135,38 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     init = Instance(schema, frozenset(known.facts))
     if not items.initially:
         _refuse_dangling(init, items.facts)
-    heads = _heads(items, Names(schema, constants))
-    definitions = _definitions(items.definitions, schema, constants, heads)
-    names = Names(schema, constants, {d.name: d for d in definitions}, heads)
-    for definition in definitions:
+    names = Names(schema, constants)
+    refuse_doubles("tool", ((t.name, t.span) for t in items.tools))
+    tools = tuple(replace(t, params=declared_params(t.name, t.params, names)) for t in items.tools)
+    heads = _heads(tools, items.agents)
+    definitions = _definitions(
+        items.definitions, replace(names, definitions=offers(tools, schema), tools=heads)
+    )
+    defined = {d.name: d for d in definitions}
+    names = Names(schema, constants, {**defined, **offers(tools, schema)}, heads)
+    tools = tuple(resolve_head(tool, names) for tool in tools)
+    names = replace(names, definitions={**defined, **offers(tools, schema)})
+    for definition in names.definitions.values():
         use = Use(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
-    refuse_doubles("tool", ((t.name, t.span) for t in items.tools))
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
-    tools = tuple(resolve_tool(tool, names) for tool in items.tools)
+    tools = tuple(resolve_effects(tool, names) for tool in tools)
     by_name = {tool.name: tool for tool in tools}
     agents = _agents(items.agents, by_name, names)
     fair = [_constraint(line, names) for line in items.fair]
     policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
+    shared = _policies(items.policies, by_name, names)
+    for viewed, listed in (
+        (items.views or any(agent.views for agent in agents), shared),
+        *((items.views or agent.views, agent.policies) for agent in agents),
+    ):
+        if viewed:
+            _refuse_offered(listed, names)
     written = Parts(
         tools=tools,
         definitions=definitions,
         views=_views(items.views, names),
-        policies=_policies(items.policies, by_name, names),
+        policies=shared,
         fair=tuple(
             _without_past("fair", resolve(line, names), names, did=True)
             for line in fair
@@ -183,15 +199,15 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     )
 
 
-def _heads(items: Items, names: Names) -> Mapping[str, Head]:
+def _heads(tools: Iterable[Tool], agents: Iterable[AgentItem]) -> Mapping[str, Head]:
     """The tools and events, for `did`."""
     return {
         tool.name: Head(
-            tuple(param.sort for param in declared_params(tool.name, tool.params, names)),
+            tuple(param.sort for param in tool.params),
             tool.event,
-            tuple(a.name for a in items.agents if any(text.text == tool.name for text in a.tools)),
+            tuple(a.name for a in agents if any(text.text == tool.name for text in a.tools)),
         )
-        for tool in items.tools
+        for tool in tools
     }
 
 
@@ -210,6 +226,18 @@ def _without_past(word: str, formula: Resolved, names: Names, *, did: bool = Fal
                 part.span or formula.span,
             )
     return formula
+
+
+def _refuse_offered(policies: Iterable[Policy], names: Names) -> None:
+    """Refuse `offered` in policies of agents that are not shown all that guards and gates read."""
+    for policy in policies:
+        for rule in policy.rules:
+            if says_offered(rule.when, names.definitions):
+                raise DeclarationError(
+                    f"policy {policy.name} says `offered`, which is about the whole state, but its agent has"
+                    " views; write a condition on what is shown",
+                    rule.when.span or rule.span,
+                )
 
 
 def _title(titles: tuple[Text, ...]) -> str:
@@ -343,23 +371,18 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
     return MappingProxyType({s.name: claimed.get(s.name, 0) for s in schema.sorts if s.values is None})
 
 
-def _definitions(
-    written: tuple[Definition, ...],
-    schema: Schema,
-    constants: Mapping[Value, str],
-    heads: Mapping[str, Head],
-) -> tuple[Definition, ...]:
+def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definition, ...]:
+    """The definitions over ``names``, which have those of `offered` already."""
     refuse_doubles("define", ((d.name, d.span) for d in written))
-    plain = Names(schema, constants)
     headed = []
     for definition in written:
         check_name("define", definition.name, definition.span)
-        if schema.has_relation(definition.name):
+        if names.schema.has_relation(definition.name):
             raise DeclarationError(
                 f"{definition.name} is a relation as well as a define; rename one", definition.span
             )
-        headed.append(replace(definition, params=declared_params(definition.name, definition.params, plain)))
-    names = Names(schema, constants, {d.name: d for d in headed}, heads)
+        headed.append(replace(definition, params=declared_params(definition.name, definition.params, names)))
+    names = replace(names, definitions={**names.definitions, **{d.name: d for d in headed}})
     return tuple(replace(d, body=resolve(d.body, names, scope_of(d.params))) for d in headed)
 
 

@@ -74,15 +74,21 @@ def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
     return {binder.name: binder.sort for binder in binders}
 
 
-def resolve_tool(tool: Tool, names: Names) -> Tool:
-    """The tool with names and sorts resolved. Raises `DeclarationError`."""
+def resolve_head(tool: Tool, names: Names) -> Tool:
+    """The tool, whose parameters have their sorts, with its guard resolved. Raises `DeclarationError`."""
     check_name("event" if tool.event else "tool", tool.name, tool.span, words=False)
-    params = declared_params(tool.name, tool.params, names)
+    return replace(tool, guard=resolve(tool.guard, names, scope_of(tool.params)))
+
+
+def resolve_effects(tool: Tool, names: Names) -> Tool:
+    """The tool, whose head is resolved, with its effects resolved. Raises `DeclarationError`."""
+    for effect in tool.effects:
+        if tool.event and effect.refused:
+            raise DeclarationError(
+                f"{tool.name} is an event, which nobody refuses; write `effect when …`", effect.span
+            )
     return replace(
-        tool,
-        params=params,
-        guard=resolve(tool.guard, names, scope_of(params)),
-        effects=tuple(_effect(effect, params, names) for effect in tool.effects) or (Effect(),),
+        tool, effects=tuple(_effect(effect, tool.params, names) for effect in tool.effects) or (Effect(),)
     )
 
 
@@ -117,6 +123,10 @@ class _Block:
 
 
 def _effect(effect: Effect, params: tuple[Binder, ...], names: Names) -> Effect:
+    if effect.refused and effect.statements:
+        raise DeclarationError(
+            "an effect that is `refused` changes nothing; leave its statements out", effect.span
+        )
     block = _Block(names, scope_of(params), used={p.name for p in params})
     if effect.is_ensure:
         for statement in effect.statements:

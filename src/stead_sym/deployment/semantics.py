@@ -167,8 +167,10 @@ def outcomes(
 ) -> Iterator[Instance]:
     """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
     `databases` for their databases, and for ``by``."""
-    for database in databases(deployment, call, state, restriction, by):
-        yield recorded(deployment, state, call, actor, database)
+    sigma = given(deployment, call)
+    for effect in _enabled(deployment, call, state, sigma, by):
+        for database in _written(deployment, state, restriction, effect, sigma):
+            yield recorded(deployment, state, call, actor, database, refused=effect.refused)
 
 
 def databases(
@@ -191,12 +193,23 @@ def databases(
     """
     sigma = given(deployment, call)
     for effect in _enabled(deployment, call, state, sigma, by):
-        if effect.is_ensure:
-            domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
-            yield from ensured(postcondition(effect), state, domain, sigma)
-        else:
-            for draft in _drafts(deployment, state, restriction, effect, sigma):
-                yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
+        yield from _written(deployment, state, restriction, effect, sigma)
+
+
+def _written(
+    deployment: Deployment,
+    state: Instance,
+    restriction: Restriction,
+    effect: Effect,
+    sigma: Mapping[str, Value],
+) -> Iterator[Instance]:
+    """Yield the databases that one alternative leads to."""
+    if effect.is_ensure:
+        domain = {s: (*known, *restriction.beyond(s, 1)) for s, known in restriction.values.items()}
+        yield from ensured(postcondition(effect), state, domain, sigma)
+    else:
+        for draft in _drafts(deployment, state, restriction, effect, sigma):
+            yield Instance(state.schema, (state.database.facts - draft.deleted) | draft.inserted)
 
 
 def leads_to(
@@ -214,13 +227,14 @@ def leads_to(
     outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
     they change, not at all facts of each outcome.
     """
-    if deployment.history:
-        actor = actor_in(deployment, call, after, None)
-        if recorded(deployment, state, call, actor, after.database) != after:
-            return False
+    actor = actor_in(deployment, call, after, None)
     now, then = state.database.facts, after.database.facts
     sigma, come, gone = given(deployment, call), then - now, now - then
     for effect in _enabled(deployment, call, state, sigma, by):
+        if deployment.history and after != recorded(
+            deployment, state, call, actor, after.database, refused=effect.refused
+        ):
+            continue
         if effect.is_ensure:
             if allows(postcondition(effect), state, after.database, restriction.values, sigma):
                 return True
@@ -376,23 +390,17 @@ class _Write:
     ) -> frozenset[Fact]:
         """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }. An integer that is in no
         column's sort stands in a fact even so: a state with it breaks a claim."""
-        bound = {binder.name for binder in binders}
-        free = {name: value for name, value in draft.sigma.items() if name not in bound}
         return frozenset(
             Fact(relation, tuple(denoted_by(term, self.state, sigma) for term in args))
-            for sigma in _assignments(binders, self.state, free, where)
+            for sigma in _assignments(binders, self.state, draft.sigma)
             if holds(where, self.state, sigma)
         )
 
 
 def _assignments(
-    binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value], where: Formula
-) -> Iterator[Mapping[str, Value]]:
-    """The extensions of σ by values of ad(D) for the binders, in a fixed order, with all that satisfy
-    ``where`` among them."""
-    if not binders:
-        yield sigma
-        return
-    first, rest = binders[0], binders[1:]
-    for value in worth_trying(sorted(state.active_domain[first.sort]), where, first.name, state, sigma):
-        yield from _assignments(rest, state, {**sigma, first.name: value}, where)
+    binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value] | None = None
+) -> Iterator[dict[str, Value]]:
+    """The extensions of σ by values of ad(D) for the binders, in a fixed order."""
+    names = tuple(binder.name for binder in binders)
+    for values in product(*(sorted(state.active_domain[binder.sort]) for binder in binders)):
+        yield {**(sigma or {}), **dict(zip(names, values, strict=True))}

@@ -97,11 +97,13 @@ class Effect(Located):
 
     Either all statements are `ensure` (their conjunction relates D and D'), or none is: then
     D' = (D minus what they delete) plus what they insert, everything read in D. A variable of
-    `choose` or `fresh` is in scope in the statements after it.
+    `choose` or `fresh` is in scope in the statements after it. In an alternative that is ``refused``, which
+    has no statements, the step is `refused w(x)` and not `did w(x)`.
     """
 
     statements: tuple[Statement, ...] = ()
     when: Formula = TRUE
+    refused: bool = False
 
     @property
     def is_ensure(self) -> bool:

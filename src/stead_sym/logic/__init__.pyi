@@ -25,9 +25,11 @@ from .compose import historically as historically
 from .compose import iff as iff
 from .compose import leads_to as leads_to
 from .compose import minus as minus
+from .compose import offered as offered
 from .compose import once as once
 from .compose import plus as plus
 from .compose import previously as previously
+from .compose import refused as refused
 from .compose import same as same
 from .compose import since as since
 from .compose import total as total

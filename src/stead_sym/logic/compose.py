@@ -8,10 +8,12 @@ around it, so a composed formula equals the parsed one; both are raw. An argumen
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias, get_args
 
 from stead_sym.logic.parser import parse_binders, parse_tallied
 from stead_sym.logic.syntax import (
+    OFFERED,
     Atom,
     Binder,
     Compare,
@@ -39,6 +41,7 @@ from stead_sym.logic.syntax import (
     Tally,
     Term,
     Until,
+    Use,
     Var,
     Weight,
     map_children,
@@ -118,6 +121,16 @@ def leads_to(left: Formula, right: Formula) -> Derived:
 def did(tool: str, *args: Given, by: str | None = None) -> Did:
     """Return `did w(t1, …, tq)`, with ``by`` `did w(t1, …, tq) by a`."""
     return Did(_name(tool), tuple(map(_term, args)), None if by is None else _name(by))
+
+
+def refused(tool: str, *args: Given, by: str | None = None) -> Did:
+    """Return `refused w(t1, …, tq)`, with ``by`` `refused w(t1, …, tq) by a`."""
+    return replace(did(tool, *args, by=by), refused=True)
+
+
+def offered(tool: str, *args: Given) -> Use:
+    """Return `offered w(t1, …, tq)`."""
+    return Use(OFFERED + _name(tool), tuple(map(_term, args)))
 
 
 def once(body: Formula) -> Derived:

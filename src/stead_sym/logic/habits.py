@@ -89,6 +89,10 @@ _HABITS = (
     _Habit("of a step into the state speaks `did tool(x)`", r"\(",
            before=r"\b(?:last|called|happened)\s*\(\s*\w+"),
     _Habit("a step is named with all its arguments: `did tool(x)`, `did tool(_)`", r"\w", before=r"\bdid\s+"),
+    _Habit("a step is named with all its arguments: `refused tool(x)`, `refused tool(_)`", r"\w",
+           before=r"\brefused\s+", not_wants=_of("_INSERT")),
+    _Habit("a call is named with all its arguments: `offered tool(x)`, `offered tool(_)`", r"\w",
+           before=r"\boffered\s+"),
     _Habit("write `!=`", r">", before="<"),
     _Habit("compare twice: `1 <= x & x <= 3`", r"[<>]=?", before=r"[<>]=?\s*\w+\s*", wants=_of(_CONNECTIVE)),
     _Habit("compare: `1 <= x & x <= 3`, `x = a | x = b`", r"(?:not\s+)?in\b", wants=_of("_EQUAL")),
@@ -176,6 +180,9 @@ _HABITS = (
            wants=_of("OPTIONAL")),
 )  # fmt: skip
 
+_COUNTED = re.compile(r"\bcount\s*\(?\s*(\w+)\s*(?:\([\w\s,]*\))?\s*\)?\s*(<=|>=|==?|<|>)\s*(\d{1,9})\b")
+"""`count(P) <= 2`, `count P(x) <= 2` and the like."""
+
 _ITEMS = {
     "action": "tool", "function": "tool", "operation": "tool", "def": "tool",
     "transition": "event", "environment": "event",
@@ -224,4 +231,20 @@ def habit(text: str, place: int, allowed: Set[str]) -> str | None:
         ]
         if question := nearest(word[0], (keyword for keyword in known if keyword != word[0]), ""):
             return question
+    if (counted := _counted(text, begin, place, before + here)) is not None:
+        return counted
     return next((known.mend for known in _HABITS if known.fits(before, here, allowed)), None)
+
+
+def _counted(text: str, begin: int, place: int, line: str) -> str | None:
+    """Return the suggestion for `count(P) <= 2` around the ``place``, if P may have one column."""
+    for found in _COUNTED.finditer(line):
+        relation, ordering, number = found[1], found[2], int(found[3])
+        columns = re.search(rf"\brelation\s+{relation}\s*\(([^()]*)\)", text)
+        if not found.start() < place - begin <= found.end() or (columns and "," in columns[1]):
+            continue
+        number += {"<": -1, ">": 1}.get(ordering, 0)
+        word = {"<": "atmost", ">": "atleast"}.get(ordering[0], "exactly")
+        if number >= 0:
+            return f"write `{word} {number} x. {relation}(x)`"
+    return None

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from stead_sym.errors import DeclarationError, InputError, Span
 from stead_sym.logic.syntax import (
+    OFFERED,
     WILDCARD,
     Const,
     Definition,
@@ -76,7 +77,8 @@ class Names:
 
     ``constants`` has the values of finite sorts and those of D0. For a numeral that several sorts list it has
     one sort (`sorts_of` returns all). The parameters of the definitions have their sorts; the bodies are not
-    read. ``tools`` are the tools and events that `did` may name.
+    read. ``tools`` are the tools and events that `did` may name; those that `offered` may name have a
+    definition.
     """
 
     schema: Schema
@@ -101,6 +103,8 @@ class Names:
         """
         if name in self.definitions:
             return tuple(p.sort for p in self.definitions[name].params)
+        if name.startswith(OFFERED):
+            raise self._not_offered(name.removeprefix(OFFERED), span)
         if not self.schema.has_relation(name):
             known = [r.name for r in self.schema.relations]
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
@@ -110,22 +114,45 @@ class Names:
                 hint = f"the operator stands before a formula: `{name} P(x)`"
             if name == "did":
                 hint = "write `did tool(x)`: the step into the state was this call"
-            if name in self.tools:
-                hint = f"it is a tool or an event: `did {name}(…)` says that the step into the state was this"
+            if name == "refused":
+                hint = "write `refused tool(x)`: the step into the state was this call, and it was refused"
+            if name == "offered":
+                hint = "write `offered tool(x)`: this call may be made in the state"
             if name in ("sum", "count"):
                 hint = "write `count x: s. f`, or `sum t for x: s. f`, over the values that satisfy f"
+            if name in self.tools:
+                event = self.tools[name].event
+                offered = "" if event else f", `offered {name}(…)` that it may be called"
+                raise DeclarationError(
+                    f"{name} is {'an event' if event else 'a tool'}, where a relation is expected;"
+                    f" `did {name}(…)` says that it was the last step{offered}",
+                    span,
+                )
             raise DeclarationError(f"unknown relation {name}; {hint}", span)
         return self.schema.relation(name).sorts
 
-    def head(self, name: str, agent: str | None, span: Span | None = None) -> Head:
-        """Return the signature of the tool or event that a `did` names.
+    def _not_offered(self, name: str, span: Span | None) -> DeclarationError:
+        """Return the error for `offered` before a name that is no tool."""
+        if name in self.tools:
+            return DeclarationError(f"{name} is an event, which no agent is offered; write its guard", span)
+        tools = [tool for tool, head in self.tools.items() if not head.event]
+        hint = nearest(name, tools, f"declare it with `tool {name}(…)`")
+        return DeclarationError(f"unknown tool {name} after `offered`; {hint}", span)
 
-        Raise `DeclarationError` for an unknown tool, and for an ``agent`` that cannot have made the call.
+    def head(self, step: Did) -> Head:
+        """Return the signature of the tool or event that a `did` or `refused` names.
+
+        Raise `DeclarationError` for an unknown tool, for an agent that cannot have made the call, and for an
+        event after `refused`.
         """
+        name, agent, span = step.tool, step.agent, step.span
+        word = "refused" if step.refused else "did"
         if name not in self.tools:
             hint = nearest(name, self.tools, f"declare it with `tool {name}(…)` or `event {name}(…)`")
-            raise DeclarationError(f"unknown tool {name} after `did`; {hint}", span)
+            raise DeclarationError(f"unknown tool {name} after `{word}`; {hint}", span)
         head = self.tools[name]
+        if head.event and step.refused:
+            raise DeclarationError(f"{name} is an event, which nobody refuses; write `did {name}(…)`", span)
         if agent is None or agent in head.agents:
             return head
         if head.event:

@@ -21,6 +21,7 @@ from stead_sym.errors import ParseError, Span
 from stead_sym.logic.habits import habit
 from stead_sym.logic.syntax import (
     MAX_DEPTH,
+    OFFERED,
     And,
     Atom,
     Binder,
@@ -55,6 +56,7 @@ from stead_sym.logic.syntax import (
     Term,
     Truth,
     Until,
+    Use,
     Var,
     Weight,
 )
@@ -331,10 +333,13 @@ class FormulaReader:
                     self.term(right, bound),
                     span=span,
                 )
-            case "did":
+            case "did" | "refused":
                 tool, *by = tokens
                 args = self.terms(trees_of(node)[0], bound)
-                return Did(str(tool), args, str(by[0]) if by else None, span=span)
+                agent = str(by[0]) if by else None
+                return Did(str(tool), args, agent, node.data == "refused", span=span)
+            case "offered":
+                return Use(OFFERED + tokens[0], self.terms(trees_of(node)[0], bound), span=span)
             case "forall" | "exists":
                 list_node, body_node = trees_of(node)
                 binders = self.binders(list_node)

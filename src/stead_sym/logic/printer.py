@@ -146,8 +146,9 @@ def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
             return _joined("since", (left, right), _Level.SINCE, sides, place, followed)
         case Previously(body):
             return "previously " + _text(body, _Level.UNARY, followed=followed)
-        case Did(tool, args, agent):
-            return f"did {tool}({', '.join(map(str, args))}){'' if agent is None else f' by {agent}'}"
+        case Did(tool, args, agent, refused):
+            by = "" if agent is None else f" by {agent}"
+            return f"{'refused' if refused else 'did'} {tool}({', '.join(map(str, args))}){by}"
         case Or(parts):
             if len(parts) < 2:
                 return _text(disjunction(parts), place, followed=followed)

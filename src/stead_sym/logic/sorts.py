@@ -237,7 +237,7 @@ class _Inference:
         if self.primed:
             raise DeclarationError(OF_DATABASES, formula.span)
         if isinstance(formula, Did):
-            sorts = self.names.head(formula.tool, formula.agent, formula.span).sorts
+            sorts = self.names.head(formula).sorts
             return replace(formula, args=self._args(formula.args, sorts, formula.tool, formula.span, scope))
         outside = self.temporal, self.past
         self.temporal, self.past = False, True

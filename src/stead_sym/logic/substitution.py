@@ -20,6 +20,7 @@ from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import constants
 from stead_sym.logic.syntax import (
     MAX_DEPTH,
+    OFFERED,
     WILDCARD,
     Atom,
     Binder,
@@ -101,8 +102,9 @@ class _Expansion:
             case Use(name, args):
                 if name in path:
                     cycle = " uses ".join((*path[path.index(name) :], name))
+                    what = f"`{name}`" if name.startswith(OFFERED) else f"the define {name}"
                     raise DeclarationError(
-                        f"the define {name} leads back to itself ({cycle}); break the cycle", formula.span
+                        f"{what} leads back to itself ({cycle}); break the cycle", formula.span
                     )
                 if name not in self.definitions:
                     raise unexpanded(formula)
@@ -123,7 +125,11 @@ class _Expansion:
         named, binders = without_wildcards(terms(formula), self._names)
         replacing = iter(named)
         plain = self.expanded(map_terms(lambda _: next(replacing), formula), path, depth)
+        params = self.definitions[formula.definition].params if isinstance(formula, Use) else ()
+        finite = {param.sort for param in params if param.declared}
         for binder in reversed(binders):
+            if binder.sort in finite:
+                binder = replace(binder, declared=True, wild=False)
             plain = Exists(binder, plain, span=formula.span)
         return plain
 

@@ -252,9 +252,16 @@ class Atom(_Composable):
     sorts: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
+OFFERED = "offered "
+"""Before the name of a tool: the definition that `offered w(t)` uses (`deployment.offered`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Use(_Composable):
-    """The use `P(t1, …, tq)` of a definition P, in a resolved formula; an expanded one has none."""
+    """The use `P(t1, …, tq)` of a definition P, in a resolved formula; an expanded one has none.
+
+    `offered w(t1, …, tq)` is the use of a definition named `OFFERED` and w, also in a raw formula.
+    """
 
     definition: str
     args: tuple[Term, ...] = ()
@@ -395,13 +402,15 @@ class Previously(_Composable):
 class Did(_Composable):
     """`did w(t1, …, tq) by a`: the step into the state was the call w(t1, …, tq) of the agent a.
 
-    If ``agent`` is None, any agent may have made the call. A `_` among the arguments matches every value,
+    If ``agent`` is None, any agent may have made the call. `refused w(t1, …, tq)` is the same of a call that
+    was ``refused``, of which `did` is false. A `_` among the arguments matches every value,
     active or not, and remains in an expanded formula.
     """
 
     tool: str
     args: tuple[Term, ...] = ()
     agent: str | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

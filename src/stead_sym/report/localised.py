@@ -1,4 +1,4 @@
-"""What was shown on few facts, on a terminal and as JSON."""
+"""Reports of the local method on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ _LEFT_OUT = "states, findings, the claims of the file (no verdict needs these)"
 
 
 class ShownLocallyData(Document):
-    """A specification was shown on so many `facts` at most, in so many `cases` of values."""
+    """A specification was shown on at most `facts` facts, in `cases` cases of values."""
 
     facts: Count
     cases: Positive
 
 
 class LocalReport(Document):
-    """The report of `verify --method local`. States and findings were not looked for, and neither were the
-    claims of the file, on which no verdict rests. `shown` has how few facts decide a specification; one that
-    a run decides has that. `explored` are those that were asked of all reachable states."""
+    """The report of `verify --method local`.
+
+    Findings and the claims of the file were not checked; no verdict of few facts needs these claims. `shown`
+    has, for each specification that few facts decide, how many; one that a run decides has that run.
+    `explored` are the specifications that were decided from all reachable states.
+    """
 
     deployment: str
     digest: str
@@ -42,7 +45,7 @@ class LocalReport(Document):
 
 
 def localised_data(found: Localised) -> dict[str, Json]:
-    """The report as JSON data."""
+    """Return the report as JSON data."""
     return LocalReport(
         deployment=found.deployment.name,
         digest=text_digest(found.deployment),
@@ -68,7 +71,7 @@ def _method(found: Localised) -> str:
 
 
 def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
-    """The report on a terminal; with ``quiet`` a line for each specification."""
+    """Print the report on a terminal; with ``quiet`` one line for each specification."""
     if quiet:
         for verdict in found.verdicts.values():
             console.print(str(verdict), soft_wrap=True)

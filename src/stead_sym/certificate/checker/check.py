@@ -211,9 +211,12 @@ class Checker:
                             led = ensuring.relation(tool, effect, call, where)
                             dead = dead & ~m.exist(ensuring.all_bits, led)
                             dead = leaping.check(tool, number, call, taken, dead)
-                            made.append(ensuring.inside(led & taken, f"steps of {tool.name}"))
+                            made.append((False, ensuring.inside(led & taken, f"steps of {tool.name}")))
                 for actor, chosen in makers.items():
-                    parts += (self.past.recorded(part & chosen, tool, call, actor) for part in made)
+                    parts += (
+                        self.past.recorded(part & chosen, tool, call, actor, refused)
+                        for refused, part in made
+                    )
                 self.ledger.empty(dead, f"{call} has a successor", f"steps of {tool.name}")
             yield m.disj(parts)
 
@@ -257,8 +260,13 @@ class Checker:
             result = space.now(fact).equiv(space.after(fact)) & result
         return result
 
-    def _written(self, grounding: Grounding, leaves: list[Leaf], taken: Bdd, idle: Bdd) -> Iterator[Bdd]:
-        """Yield the transition relations of the leaves of a call where it is selected."""
+    def _written(
+        self, grounding: Grounding, leaves: list[Leaf], taken: Bdd, idle: Bdd
+    ) -> Iterator[tuple[bool, Bdd]]:
+        """Yield the transition relations of the leaves of a call where it is selected.
+
+        Before each is whether the call is refused.
+        """
         m, space = self.manager, self.space
         for leaf in leaves:
             where = leaf.where & taken
@@ -270,7 +278,7 @@ class Checker:
                 relation = space.after(fact).equiv(step.writes[fact]) & relation
             bits = [space.atoms[fact] for fact in step.writes]
             relation = relation & m.exist(frozenset((*bits, *map(copy_of, bits))), idle)
-            yield relation & step.where
+            yield leaf.tool.effects[leaf.number].refused, relation & step.where
 
     def _check_closed(self) -> None:
         """Check that every step from R leads into R, and that every state of R has a step."""

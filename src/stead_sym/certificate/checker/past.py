@@ -1,6 +1,7 @@
 """The records of a state besides the database, as obligations: their definitions for all facts over U_f.
 
     did ω(…) [by a]   { u : the step into Dn was a call of ω with u at these places [by a] },  none in a D0
+    refused ω(…)      the same of a call that was refused, which `did` is not about
     f since g         { σ : σ counts in Dn, and (Dn, σ) ⊨ g, or (Dn, σ) ⊨ f and (Dn−1, σ) ⊨ f since g }
     previously f      { σ : σ counts in Dn and in Dn−1, and (Dn−1, σ) ⊨ f },  none in a D0
 
@@ -76,8 +77,11 @@ class Past:
                 self._ledger.empty(databases & true, f"no D0 has {fact}", "initial states")
         return databases
 
-    def recorded(self, steps: Bdd, tool: Tool, call: Call, actor: str | None) -> Bdd:
-        """Return the steps of a call by an agent, or of an event, to states, from its steps to databases."""
+    def recorded(self, steps: Bdd, tool: Tool, call: Call, actor: str | None, refused: bool) -> Bdd:
+        """Return the steps of a call by an agent, or of an event, to states, from its steps to databases.
+
+        The call is ``refused`` or not in all of them.
+        """
         space = self.space
         if not self.deployment.history:
             return steps
@@ -85,7 +89,7 @@ class Past:
             for fact in space.told:
                 steps = steps & space.after(fact).equiv(space.now(fact))
             return steps
-        for fact, true in (*self._last(call, actor), *self._lasting):
+        for fact, true in (*self._last(call, actor, refused), *self._lasting):
             if fact in space.atoms:
                 steps = steps & space.after(fact).equiv(true)
             elif true != self.manager.false:
@@ -93,11 +97,11 @@ class Past:
                 self._ledger.empty(wrong, f"no step makes {fact} true", f"steps of {tool.name}")
         return steps
 
-    def _last(self, call: Call, actor: str | None) -> Iterator[tuple[Fact, Bdd]]:
+    def _last(self, call: Call, actor: str | None, refused: bool) -> Iterator[tuple[Fact, Bdd]]:
         m = self.manager
         for kept, fact in self._facts:
             if isinstance(kept, LastStep):
-                is_it = kept.tool == call.tool and kept.agent in (None, actor)
+                is_it = kept.tool == call.tool and kept.agent in (None, actor) and kept.refused == refused
                 is_it = is_it and fact.args == tuple(call.args[place] for place in kept.places)
                 yield fact, m.true if is_it else m.false
 

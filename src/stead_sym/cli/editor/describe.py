@@ -21,10 +21,11 @@ KEYWORDS = (
     "deployment", "sort", "rigid", "relation", "key", "references", "total", "init", "from", "env",
     "table", "query", "into", "text", "initially", "any", "bound", "define",
     "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
-    "outcome",     "terminal", "gate", "permit", "forbid", "spec", "invariant",
+    "outcome",     "terminal", "gate", "permit", "forbid", "default", "deny", "allow", "refuses", "refused",
+    "spec", "invariant",
     "guard", "effect", "when", "where", "for", "choose", "fresh", "insert", "delete", "set", "clear",
     "ensure", "expect", "fails", "holds", "in",
-    "did", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),
+    "did", "offered", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),
 )  # fmt: skip
 """The words of the language, items first; a test compares them with the grammar."""
 

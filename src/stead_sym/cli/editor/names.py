@@ -209,11 +209,13 @@ class Names:
                 for token in sorts:
                     self._named("sort", token)
                 return {**scope, str(name): self._variable(name)}
-            case "did":
+            case "did" | "refused":
                 tool, *by = names
                 self._named("tool", tool)
                 for token in by:
                     self._named("agent", token)
+            case "offered":
+                self._named("tool", names[0])
             case "rule" | "line":
                 scope = self._arguments(trees_of(node)[0])
             case "atom" | "primed":

@@ -162,7 +162,10 @@ class EffectCompiler:
             for number, effect in enumerate(tool.effects)
         ]
         effective = m.disj(part.effective for part in parts)
-        alternatives = tuple(self.histories.after(tool, params, part.steps) for part in parts)
+        alternatives = tuple(
+            self.histories.after(tool, params, part.steps, refused=effect.refused)
+            for part, effect in zip(parts, tool.effects, strict=True)
+        )
         return CompiledTool(
             interface=ToolInterface(tool, params.vectors, params.selectors, offered, effective),
             steps=m.disj(alternatives),

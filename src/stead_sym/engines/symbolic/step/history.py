@@ -63,8 +63,8 @@ class Histories:
         self.manager = compiler.manager
         self.actors = Actors(deployment, self.manager)
 
-    def after(self, tool: Tool, params: Parameters, steps: Bdd) -> Bdd:
-        """Return the steps of a tool with the update of the history.
+    def after(self, tool: Tool, params: Parameters, steps: Bdd, *, refused: bool) -> Bdd:
+        """Return the steps of a tool by one alternative, in which it is ``refused`` or not, with the history.
 
         They are over the state bits, their copies and its selectors; the given ``steps`` do not constrain the
         history's bits.
@@ -75,7 +75,7 @@ class Histories:
         if tool.stays:
             bits = encoding.history_bits
             return steps & m.conj(m.var(bit).equiv(m.var(encoding.primed(bit))) for bit in sorted(bits))
-        for function in (*self._last(tool, params), *self._lasting):  # one by one: `steps` is sparse
+        for function in (*self._last(tool, params, refused), *self._lasting):  # one by one: `steps` is sparse
             steps = steps & function
         return steps
 
@@ -97,14 +97,15 @@ class Histories:
             for fact in self.encoding.dynamic_facts[kept.relation.name]:
                 yield kept, fact
 
-    def _last(self, tool: Tool, params: Parameters) -> Iterator[Bdd]:
+    def _last(self, tool: Tool, params: Parameters, refused: bool) -> Iterator[Bdd]:
         """Yield the conditions that afterwards the call, and nothing else, is the last step."""
         m, encoding = self.manager, self.encoding
         having = [agent.name for agent in self.deployment.agents if tool.name in agent.tools]
         for kept, fact in self._facts():
             if isinstance(kept, LastStep):
                 is_it = m.false
-                if kept.tool == tool.name and (kept.agent is None or kept.agent in having):
+                by = kept.agent is None or kept.agent in having
+                if kept.tool == tool.name and kept.refused == refused and by:
                     pairs = zip(kept.places, fact.args, strict=True)
                     is_it = m.conj(encoding.is_value(params.selectors[place], u) for place, u in pairs)
                     if kept.agent is not None:
