@@ -7,17 +7,21 @@ from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
 
 from engine_pairs import examples, replay
 from generated.deployments import deployments
+from generated.past import past_workflows
+from generated.refusals import refused_workflows
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.local.field import can_be_followed
 from stead_sym.analyses.local.model import Local, Refuted, Shown
 from stead_sym.analyses.local.questions import dual
+from stead_sym.analyses.local.verify import localise
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import normal_restriction
-from stead_sym.errors import NoInitialState, Undecided
+from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.replay import replay as of_evidence
 from stead_sym.logic.syntax import Future, Globally, Implies, Next, Until
@@ -91,3 +95,23 @@ def test_deployments(deployment):
 @given(workflows())
 def test_fair_events(deployment):
     assert_law(with_fair_events(deployment))
+
+
+@settings(max_examples=examples(60))
+@given(st.one_of(past_workflows(), refused_workflows()))
+def test_steps_and_the_past(deployment):
+    """The method as users call it, where formulas speak of what is kept beside the database."""
+    asked = [*sentences_of(deployment)]
+    try:
+        verdicts = verify(
+            deployment, "any", asked, engine="explicit", findings=False, max_states=400
+        ).verdicts
+    except (DefinitionError, NoInitialState, Undecided):
+        reject()
+    local = localise(deployment, {role.name: "any" for role in deployment.agents}, asked)
+    wrappers = wrap_all(local.deployment, "any")
+    for name, verdict in local.verdicts.items():
+        event(f"{verdict.holds}")
+        assert verdict.holds is None or verdicts[name].holds in (None, verdict.holds), name
+        if verdict.evidence is not None and name not in local.shown:
+            assert of_evidence(local.deployment, wrappers, verdict.evidence).confirmed

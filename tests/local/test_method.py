@@ -97,3 +97,21 @@ def test_auto_explores_what_is_left_open(tmp_path: Path, capsys: pytest.CaptureF
         assert "approved" not in explored
         words = [report["specs"][name]["verdict"] for name in ("approved", "unpaid", "AG EF Paid(_)")]
         assert words == ["holds", "fails", "holds"]
+
+
+def test_auto_shows_a_broken_claim_beside_what_few_facts_decide(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "paying.stead"
+    text = PAYING.replace("bound order 2\n", f"relation Kept(order)\nbound order 2\ninit\n{MANY}")
+    path.write_text(text, encoding="utf-8")
+    asked = ["--spec", "approved", "--spec", "AG EF Paid(_)"]
+    assert main(["verify", str(path), "--method", "auto", *asked]) == 1
+    printed = capsys.readouterr().out
+    words = [line.split() for line in printed.splitlines()]
+    rows = {row[0]: " ".join(row[1:]) for row in words if row and row[0] in "✔✘?"}
+    assert rows["✔"].startswith("approved holds")
+    assert rows["?"].startswith("AG EF Paid(_) unknown")
+    assert rows["✘"].startswith("bound order 2 fails")
+    assert "all reachable states for 1 specification," in printed
+    assert "no verdict needs these" not in printed

@@ -26,11 +26,11 @@ class ShownLocallyData(Document):
 
 
 class LocalReport(Document):
-    """The report of `verify --method local`.
+    """The report of `verify --method local`, or of `auto` on large data.
 
-    Findings and the claims of the file were not checked; no verdict of few facts needs these claims. `shown`
-    has, for each specification that few facts decide, how many; one that a run decides has that run.
-    `explored` are the specifications that were decided from all reachable states.
+    Findings were not looked for. The claims of the file were checked for the specifications `explored`, which
+    needed all reachable states; other verdicts do not need them. `shown` has the number of facts on which a
+    specification was shown; one that a run decides has that run.
     """
 
     deployment: str
@@ -62,12 +62,9 @@ def localised_data(found: Localised) -> dict[str, Json]:
 
 
 def _method(found: Localised) -> str:
-    if not found.explored:
-        return "local"
     number = len(found.explored)
-    return (
-        f"local, {number} of {len(found.verdicts)} specification{'s' * (number != 1)} by all reachable states"
-    )
+    explored = f", and all reachable states for {number} specification{'s' * (number != 1)}" if number else ""
+    return f"local{explored}, {found.seconds:.2f} s"
 
 
 def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
@@ -78,8 +75,8 @@ def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
         return
     console.print(heading(found.deployment, found.agent))
     grid = labelled()
-    grid.add_row("method", f"{_method(found)}, {found.seconds:.2f} s")
-    grid.add_row("left out", _LEFT_OUT)
+    grid.add_row("method", _method(found))
+    grid.add_row("left out", "findings" if found.explored else _LEFT_OUT)
     console.print(indented(grid))
     console.print()
     console.print(verdict_table(map(verdict_row, found.verdicts.values()), console))

@@ -45,14 +45,14 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 SLACK = 6
-"""A run may have so many steps more than the abstraction says."""
+"""The maximum number of steps of a run beyond those that the abstraction needs."""
 
 MOST_LOOPS = 6
-"""From so many states an endless run is looked for."""
+"""The maximum number of states from which an endless run is searched."""
 
 MOST_RINGS = 64
 MOST_WAYS = 48
-"""So many successors of one state by one action are looked at, and so many choices of values for names."""
+"""The maximum number of successors of a state by one action, and of choices of values for names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _At:
 
     @property
     def run(self) -> Trace:
-        """The run that leads here."""
+        """Return the run that leads here."""
         steps: list[Step] = []
         at = self
         while at.before is not None:
@@ -80,8 +80,10 @@ class _At:
 
 
 class Following:
-    """The search for a run that shows ``goal``, and with it that the ``sentence`` is true, or false. For a
-    sentence that ``holds`` it is endless: of a finite one it is not known that it goes on."""
+    """The search for a run that shows ``goal``, and so that the ``sentence`` is true (``holds``) or false.
+
+    For a sentence that holds the run is endless, since a finite one need not have a continuation.
+    """
 
     def __init__(
         self,
@@ -104,7 +106,7 @@ class Following:
         self._free_of: dict[Core, Core] = {}
 
     def run(self, most: int) -> Trace | None:
-        """A run, if one is found by looking at so many states."""
+        """Return a run if one is found among at most ``most`` states."""
         waiting: list[tuple[int, int, int, bool, _At]] = []
         seen: set[tuple[Instance, Core, tuple[Value, ...]]] = set()
         number = loops = 0
@@ -155,7 +157,7 @@ class Following:
         return None
 
     def _choices(self) -> Iterator[Mapping[Value, Value]]:
-        """Values for the names, of each kind one or two."""
+        """Yield values for the names, one or two of each kind."""
         for kind in islice(self._field.start.kinds(tuple(self._inside), self._bits), MOST_WAYS):
             spare = {sort: iter(self._field.unused(sort)) for sort in map(sort_of, kind)}
             values = {
@@ -181,7 +183,7 @@ class Following:
         return image
 
     def _rings(self, goal: Core) -> list[Bdd]:
-        """The abstract states by the number of steps that may show a goal."""
+        """Return the abstract states by the number of steps that may show a goal."""
         if goal not in self._rings_of:
             rings: list[Bdd] = []
             for now, later in _alternatives(goal):
@@ -232,8 +234,7 @@ class Following:
         return run if endless_evidence(self._sentence, run, self._of_truth) is not None else None
 
     def _moves(self, at: _At) -> tuple[bool, list[Core], list[Core]]:
-        """Return whether the goal is shown in the state, what may be shown after a step instead, and what if
-        it is true for ever."""
+        """Return if the state shows the goal, and what shows it after a step, or if true for ever."""
         done, following, for_ever = False, dict[Core, None](), dict[Core, None]()
         waiting = [at.goal]
         while waiting:
@@ -256,7 +257,7 @@ class Following:
         return done, list(following), list(for_ever)
 
     def _steps(self, at: _At, goal: Core, allowed: int) -> Iterator[Step]:
-        """Steps that may lead to where so many may show the goal."""
+        """Yield steps that may lead to states from which at most ``allowed`` further steps show the goal."""
         m, field = self._m, self._field
         if allowed < 0:
             return
@@ -274,7 +275,7 @@ class Following:
                 yield Step(call, one, field.actors[name])
 
     def _idle(self, state: Instance) -> Iterator[Step]:
-        """A step by each tool and event, where any may do that keeps the facts as they are."""
+        """Yield one step by each alternative of the tools and events, also if it changes no fact."""
         field = self._field
         for tool in field.deployment.tools_and_events:
             for by in range(len(tool.effects)):
@@ -293,14 +294,16 @@ def _label(bit: Bdd) -> str:
 
 
 def _given(action: Action, values: Mapping[Value, Value]) -> tuple[tuple[str, Value], ...]:
-    """The values that an action says for variables, of the deployment."""
+    """Return the values of the deployment that an action gives to variables."""
     found = ((name, values.get(v, v)) for name, v in action.values.items() if is_constant(v) or is_name(v))
     return tuple(sorted(found))
 
 
 def _alternatives(goal: Core) -> Iterator[tuple[Formula, Core | None]]:
-    """Ways to show a goal: what is to hold now, and one formula about runs, if any. Goals that need several
-    runs have none."""
+    """Yield ways to show a goal: a formula to hold now, and at most one about runs.
+
+    Goals that need several runs have none.
+    """
     match goal:
         case _ if not is_temporal(goal):
             yield goal, None

@@ -41,30 +41,30 @@ class Field:
 
     @cached_property
     def actors(self) -> Mapping[str, str | None]:
-        """The agent that makes a call of each tool, the first that can; None for an event."""
+        """Return the first agent that can call each tool; None for an event."""
         found: dict[str, str | None] = {event.name: None for event in self.deployment.events}
         return found | {name: roles[0] for name, roles in self.roles.items()}
 
     @cached_property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
-        """The agents of each tool."""
+        """Return the agents of each tool."""
         agents = self.deployment.agents
         names = dict.fromkeys(name for role in agents for name in role.tools)
         return {name: tuple(role.name for role in agents if name in role.tools) for name in names}
 
     def unused(self, sort: str) -> Sequence[Value]:
-        """Values outside C."""
+        """Return the values of a sort outside C."""
         known = frozenset(self.deployment.constants[sort])
         return [value for value in self.restriction.values[sort] if value not in known]
 
     def after(self, call: Call, state: Instance, by: int) -> Iterator[Instance]:
-        """The successors by an alternative of a call."""
+        """Yield the successors by an alternative of a call."""
         for found in outcomes(self.deployment, call, state, self.restriction, self.actors[call.tool], by=by):
             if within(self.restriction, found):
                 yield found
 
     def calls(self, tool: Tool, state: Instance, given: Mapping[str, Value]) -> Iterator[Call]:
-        """The calls of a tool with some values given that can be made in a state."""
+        """Yield the enabled calls of a tool in a state that agree with the given values."""
         sorts = self.deployment.schema.sort
         chosen: Iterable[Mapping[str, Value]] = ({},)
         for param in sorted(tool.params, key=lambda one: one.name not in given):

@@ -25,20 +25,20 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 CHECKED = (1, 4, 12, 30, 60)
-"""A fair run is looked for after so many states."""
+"""The numbers of visited states after which a fair run is searched."""
 
 MOST_TURNS = 64
-"""So many steps the walk has."""
+"""The maximum number of steps of the walk."""
 
 MOST_CALLS = 2
-"""So many calls with each value near, and so many others, are tried of a tool without a constraint."""
+"""The maximum number of calls of an unconstrained tool: with each near value, and with any others."""
 
 MOST_OUTCOMES = 4
-"""So many outcomes of an alternative of a call are looked at."""
+"""The maximum number of outcomes that are visited of an alternative of a call."""
 
 
 class Loops:
-    """The states that are visited from one on, numbered."""
+    """The visited states from a start, numbered."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Loops:
         return self._fair_run()
 
     def _visit(self, here: int) -> None:
-        """Look at the steps from a state."""
+        """Record the steps from a state."""
         deployment, state = self._field.deployment, self._states[here]
         actors: dict[Call, tuple[str, ...]] = {}
         edges: dict[tuple[Call, int], None] = {}
@@ -93,7 +93,7 @@ class Loops:
         return self._number[state]
 
     def _calls(self, tool: Tool, state: Instance) -> Iterator[Call]:
-        """All calls of a tool with a constraint, a few of any other."""
+        """Yield all calls of a tool with a constraint, a few of any other."""
         if tool.name in self._fair:
             yield from self._field.calls(tool, state, {})
             return
@@ -111,13 +111,13 @@ class Loops:
         return there
 
     def _waiting(self, edge: tuple[Call, int]) -> tuple[bool, int, int, bool, int]:
-        """The order in which steps are taken."""
+        """Return the sort key for the order in which steps are taken."""
         call, there = edge
         asked = [self._taken.get(key, -1) for key in self._asked(call)]
         return not asked, min(asked, default=0), self._taken.get(call.tool, -1), there in self._edges, there
 
     def _asked(self, call: Call) -> Iterator[Call | str]:
-        """Whom the constraints that a call meets are about: the call, or its agents."""
+        """Yield what the constraints that a call meets are about: the call, or its agents."""
         if call.tool in self._fair:
             yield call
         for agent in self._field.roles.get(call.tool, ()):

@@ -72,27 +72,27 @@ from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 
 MOST_FACTS = 32
-"""So many facts are followed at most."""
+"""The maximum number of facts that are followed."""
 
 FEW_VALUES = 5
 """A finite sort with more values than these has names, too, unless the specification compares its values."""
 
 MOST_TRIED, MOST_TRIED_LAST = 100, 600
-"""So many states are tried to follow an abstract run, while facts can join and at last."""
+"""The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
 
 MOST_LEFT = 4
-"""So many questions may be left undecided while one that fails is looked for."""
+"""The maximum number of undecided questions while one that fails is searched."""
 
 MOST_WITNESSES = 4
-"""A question is asked in so many ways at most, of values on which it may rest that an event comes."""
+"""The maximum number of ways to ask a question, with values for which a fair event comes."""
 
 MOST_QUESTIONS = 400
-"""So many questions a specification may come to."""
+"""The maximum number of questions of a specification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """That a specification holds: on so many ``facts`` at most, in so many ``questions``."""
+    """A specification was shown to hold: on at most ``facts`` facts, in ``questions`` cases of values."""
 
     facts: int
     questions: int
@@ -131,12 +131,11 @@ class Local:
         agent: AgentLike | Mapping[str, AgentLike] = ANY,
         backend: Backend | None = None,
     ) -> Local:
-        """The deployment under an agent: its policies as they are, any other agent as one that may select
-        whatever it is offered."""
+        """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
         return cls(followed(deployment, wrap_all(deployment, agent), None), backend)
 
     def key(self, relation: str) -> tuple[int, ...]:
-        """The declared key of a relation, if it is shown that no reachable state breaks it; else none."""
+        """Return the declared key of a relation if no reachable state is shown to break it; else none."""
         keys = () if tells_history(relation) else self.deployment.schema.relation(relation).keys
         if keys and relation not in self._keys:
             self._keys[relation] = ()  # nothing rests on what is to be shown
@@ -151,9 +150,11 @@ class Local:
     def shown(
         self, formula: Expanded, *, refuting: bool = False, negated: Expanded | None = None
     ) -> Shown | Refuted | str:
-        """Return how a sentence is shown to hold, or why it is not shown. With ``refuting`` a run by
-        which it fails is looked for, too; for one that is the negation of ``negated`` an endless run by
-        which that holds."""
+        """Return how a sentence is shown to hold, or why it is not shown.
+
+        With ``refuting`` a run by which it fails is searched, too. If the sentence is the negation of
+        ``negated``, this run is endless and shows that ``negated`` holds.
+        """
         mentioned = self._mentioned(formula)
         schema = self.deployment.schema
         listed = {
@@ -210,8 +211,10 @@ class Local:
         named: frozenset[str],
         start: Start,
     ) -> int | None:
-        """Return on how many facts a question is shown, as it is, or with one value more on which it may rest
-        that a fair event comes; None if it is not."""
+        """Return the number of facts on which a question is shown, or None.
+
+        It is tried as it is, and with one more value for which a fair event comes.
+        """
         assert isinstance(question, Globally)
         taken = Counter(map(sort_of, names_in(question)))
         used = {sort: taken[sort] for sort in named}
@@ -234,7 +237,7 @@ class Local:
         return None
 
     def _witnesses(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
-        """Atoms of the guards of fair events with a parameter, and with names of the question else."""
+        """Yield atoms of guards of fair events, with a parameter and otherwise names of the question."""
         names = {sort_of(one): Const(one) for one in names_in(question)}
         for event in self._fair_events:
             for atom in (part for part in subformulas(core(event.guard)) if isinstance(part, Atom)):
@@ -250,8 +253,10 @@ class Local:
                         yield param, Atom(atom.relation, substitute_terms(atom.args, known))
 
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
-        """Per sort the constants that a formula of the deployment, or this one, mentions; of a finite sort
-        all, if they are few or this formula compares them."""
+        """Return per sort the constants that the deployment or the formula mentions.
+
+        Of a finite sort these are all, if they are few or the formula compares them.
+        """
         found = self._in_tools | constants(formula)
         compared = {part.sort for part in subformulas(formula) if isinstance(part, Compare)}
         of_sort, sorts = self.deployment.constants, self.deployment.schema.sorts
@@ -263,7 +268,7 @@ class Local:
 
     @cached_property
     def starts_with_keys(self) -> bool:
-        """No initial state breaks a declared key: `initially any` asks for that, too."""
+        """Return if no initial state breaks a declared key; `initially any` requires that, too."""
         return not any(broken_keys(self.deployment.schema, self.deployment.init.facts))
 
     @cached_property
@@ -312,8 +317,7 @@ class _Question:
         return self.manager.var(label), self.manager.var(f"{label}'")
 
     def answer(self, refuting: Refuting | None) -> int | Refuted | str:
-        """On how many facts it is shown that the question surely holds, or a run that breaks it; why there is
-        neither."""
+        """Return on how many facts the question is shown, a run that breaks it, or why there is neither."""
         whole = core(self._question)
         more = frozenset(facts_in(whole))
         why, search = "what all else may do could break it", None
@@ -342,8 +346,7 @@ class _Question:
         return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
 
     def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
-        """None if the question surely holds; else the abstract runs, by which it may not, and facts that may
-        tell why it does, if there are any."""
+        """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
         m, local = self.manager, self._local
         schema = local.deployment.schema
         reading = Reading(m, schema, self._values, self._named, self._followed, local.key)
@@ -369,13 +372,12 @@ class _Question:
         return self._bits[fact][0] if fact in self._bits else None
 
     def _declared_key(self, relation: str) -> tuple[int, ...]:
-        """The declared key of a relation, if no initial state breaks any."""
+        """Return the declared key of a relation, or none if an initial state breaks one."""
         local = self._local
         return local.deployment.schema.relation(relation).keys if local.starts_with_keys else ()
 
     def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...]]) -> Bdd:
-        """The abstract states in which each sentence with a quantifier is as the other facts say, and no two
-        atoms break a key."""
+        """Return the abstract states in which quantified sentences agree with the facts, and keys hold."""
         m = self.manager
         parts = []
         for fact, (now, _) in self._bits.items():
@@ -394,7 +396,7 @@ def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -
 
 
 def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
-    """The reached states of which runs to them tell most of why the question may fail."""
+    """Return the reached states to which runs show best why the question may fail."""
     match whole:
         case Not(Until("E", _, body)):
             return runs.known(body, reached).may & reached
@@ -403,7 +405,7 @@ def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
 
 
 def _formulas(tool: Tool) -> Iterator[Formula]:
-    """All formulas of a tool and its effects; a statement's atom is one."""
+    """Yield all formulas of a tool and its effects, and the atoms of its statements."""
     yield tool.guard
     for effect in tool.effects:
         yield effect.when

@@ -47,8 +47,10 @@ _MOST_COUNTED = 3
 def questions(
     formula: Expanded, constants: Mapping[str, Sequence[Value]], named: Set[str]
 ) -> Iterator[Formula]:
-    """Sentences over constants and names that together imply the formula; the ``named`` sorts have other
-    values than the constants."""
+    """Yield sentences over constants and names that together imply the formula.
+
+    The ``named`` sorts have other values than the constants.
+    """
     for binders, body in _pulled(formula, count()):
         yield from _instances(binders, body, constants, dict.fromkeys(named, 0))
 
@@ -65,8 +67,10 @@ def by_witness(
     constants: Mapping[str, Sequence[Value]],
     used: Mapping[str, int],
 ) -> Iterator[Formula]:
-    """Questions that together imply AG f: AG (w(u) → f) for all values u, and AG ((∃x. w(x)) ∨ f). So many
-    names of each sort that has other values than the constants are ``used``."""
+    """Yield questions that together imply AG f: AG (w(u) → f) for all u, and AG ((∃x. w(x)) ∨ f).
+
+    ``used`` is the number of names in use, for each sort that has names.
+    """
     yield Globally("A", Or((Exists(binder, witness), question.body)))
     yield from _instances((binder,), Globally("A", Implies(witness, question.body)), constants, used)
 
@@ -77,8 +81,10 @@ def _instances(
     constants: Mapping[str, Sequence[Value]],
     used: Mapping[str, int],
 ) -> Iterator[Formula]:
-    """The body for every choice of values, up to the order in which names are used, of which so many are
-    ``used`` of each sort that has any."""
+    """Yield the body for every choice of values, up to the order in which names are used.
+
+    ``used`` is the number of names in use, for each sort that has names.
+    """
     if not binders:
         yield body
         return
@@ -91,7 +97,7 @@ def _instances(
 
 
 def _pulled(formula: Formula, numbers: Iterator[int]) -> Iterator[tuple[tuple[Binder, ...], Formula]]:
-    """Bodies with the variables under which they have to hold, for all values of these."""
+    """Yield bodies with the variables for all of whose values they have to hold."""
 
     def loose(binder: Binder, body: Formula) -> tuple[Binder, Formula]:
         fresh = f"{binder.name}#{next(numbers)}"  # no name of a file

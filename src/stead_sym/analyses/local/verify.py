@@ -38,8 +38,11 @@ from stead_sym.verification.verdict import Verdict
 
 @dataclass(frozen=True)
 class Localised:
-    """What was found of a ``deployment`` under ``agent``: ``shown`` has how, for each specification that few
-    facts decide. ``explored`` are those that were asked of all reachable states."""
+    """The verdicts on a ``deployment`` under ``agent``.
+
+    ``shown`` has how each specification was shown that few facts decide. ``explored`` are those that were
+    decided from all reachable states.
+    """
 
     deployment: Deployment
     agent: str
@@ -47,17 +50,20 @@ class Localised:
     shown: Mapping[str, Shown]
     seconds: float
     moves: Moves | None = None
-    """What else could have happened on the runs that decide some; None where none is looked for."""
+    """The branching information for the runs of evidence; None if no runs are searched."""
     explored: frozenset[str] = frozenset()
 
     def followed_by(self, result: Verification) -> Localised:
-        """Return these verdicts with those of a verification of what they leave open, and its claims."""
+        """Return these verdicts with those of a verification of what they leave open.
+
+        The verification may add the verdict on a claim of the file that a run breaks.
+        """
         return replace(
             self,
             verdicts=MappingProxyType({**self.verdicts, **result.verdicts}),
             seconds=self.seconds + result.seconds,
             moves=result.moves if self.moves is None else self.moves,
-            explored=frozenset(result.verdicts),
+            explored=frozenset(result.verdicts.keys() & self.verdicts.keys()),
         )
 
 
@@ -76,6 +82,7 @@ def localise(
     running = deciding(deployment, agents)
     deployment, asked = deployment.asked(specs, running)
     deployment = deployment.following(asked, running)
+    asked = deployment.chosen(spec.name for spec in asked)
     wrappers = wrap_all(deployment, agents)
     local = Local(followed(deployment, wrappers, None), backend)
     known = all(one is None or type(one.agent) is RuleAgent for one in wrappers.values())
