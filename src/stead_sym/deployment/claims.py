@@ -186,10 +186,14 @@ def _possible(deployment: Deployment) -> Formula:
     return disjunction(tuple(called(tool, deployment.schema) for tool in deployment.tools_and_events))
 
 
+def can_take(deployment: Deployment, tool: Tool) -> Formula:
+    """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters."""
+    return disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
+
+
 def _effective(deployment: Deployment, tool: Tool) -> Formula:
-    """∀ u. guard_ω(u) → ⋁ over the alternatives of "it is enabled and its statements find their values"."""
-    enabled = disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
-    return over(Forall, tool, Implies(tool.guard, enabled), deployment.schema)
+    """∀ u. guard_ω(u) → some alternative can be taken."""
+    return over(Forall, tool, Implies(tool.guard, can_take(deployment, tool)), deployment.schema)
 
 
 def _enabled(deployment: Deployment, effect: Effect) -> Formula:
