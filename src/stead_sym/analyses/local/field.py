@@ -33,10 +33,12 @@ class Field:
 
     @cached_property
     def restriction(self) -> Restriction:
+        """Return the domain with representatives of fresh values."""
         return normal_restriction(self.deployment)
 
     @cached_property
     def initial(self) -> Instance:
+        """Return the state D0 of `init`, with its history."""
         return begun(self.deployment, self.deployment.init)
 
     @cached_property

@@ -98,14 +98,17 @@ class Shown:
     questions: int
 
     def __str__(self) -> str:
+        """Return `shown on 13 facts, 3 cases`."""
         facts = f"{self.facts} fact{'s' * (self.facts != 1)}"
         return f"shown on {facts}" + f", {self.questions} cases" * (self.questions != 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """A ``run`` of the deployment by which a specification fails, or its dual holds, guided by so many
-    ``facts``."""
+    """A ``run`` of the deployment by which a specification fails, or its dual holds.
+
+    The abstraction that guided it follows ``facts`` many facts.
+    """
 
     facts: int
     run: Trace

@@ -1,5 +1,4 @@
-"""What a few facts imply for a formula, if nothing is known of the others: where it is surely true, and where
-it may be.
+"""Where a formula must be true, and where it may be, if only a few facts are known.
 
 A *fact* here is a closed formula of the kernel over constants and names: an atom, or a sentence with a
 quantifier, which is followed as a whole, as "some ticket is on the desk". A state of the abstraction says of
@@ -63,12 +62,15 @@ class Known:
     may: Bdd
 
     def __invert__(self) -> Known:
+        """Return where the negation must, and may, be true."""
         return Known(~self.may, ~self.must)
 
     def __and__(self, other: Known) -> Known:
+        """Return where the conjunction must be true, and a superset of where it may be."""
         return Known(self.must & other.must, self.may & other.may)
 
     def __or__(self, other: Known) -> Known:
+        """Return a subset of where the disjunction must be true, and where it may be."""
         return Known(self.must | other.must, self.may | other.may)
 
 
@@ -108,9 +110,11 @@ class Reading:
         followed: Callable[[Core], Bdd | None],
         keys: Callable[[str], tuple[int, ...]] = lambda _: (),
     ) -> None:
-        """``values`` are the constants and names of each sort; the ``open_sorts`` have others. ``keys`` gives
-        the columns of a relation that determine the others in every reachable state, none if that is not
-        known."""
+        """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
+
+        ``keys`` gives the columns of a relation that determine the others in every reachable state, none if
+        that is not known.
+        """
         self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
         self._followed, self._keys = followed, keys
         self._memo: dict[Core, Known] = {}

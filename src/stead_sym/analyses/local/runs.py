@@ -20,8 +20,10 @@ _Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Runs:
-    """Runs by ``actions`` through the states that are ``possible``. An action that changes none of the facts
-    may happen in each."""
+    """Runs by ``actions`` through the states that are ``possible``.
+
+    An action that changes none of the facts may happen in each.
+    """
 
     def __init__(
         self,
@@ -129,7 +131,8 @@ class Runs:
 
         The images of the states of a fair run that stays there are such a set Z: from each the run comes to a
         state where the event is not enabled, or from which a step by it leads into Z. So they are in the
-        largest one. A strong constraint asks the same of an event that is enabled for ever."""
+        largest one. A strong constraint asks the same of an event that is enabled for ever.
+        """
         before = self._m.false
         while states != before:
             before = states

@@ -47,8 +47,11 @@ MOST_CHOICES = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A ``relation`` over all facts now and those then that it may ``change``, pairs of variables, and the
-    facts that it ``reads``: an alternative ``by`` of a ``tool`` with ``values`` of its variables."""
+    """An alternative ``by`` of a ``tool`` with ``values`` of its variables.
+
+    Its ``relation`` is over all facts now and those then that it may ``change``, pairs of variables; it
+    depends on the facts that it ``reads``.
+    """
 
     tool: str
     by: int
@@ -60,8 +63,11 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """An event, for certain values, that a constraint asks for: where it is surely ``enabled``, the
-    ``actions`` that it may be, and where it may come ``without`` a change of the facts."""
+    """An event, for certain values, that a constraint asks for.
+
+    It is surely ``enabled`` in some states, may be any of the ``actions``, and may come ``without`` a change
+    of the facts in others.
+    """
 
     enabled: Bdd
     actions: tuple[Action, ...]

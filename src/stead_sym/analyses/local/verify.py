@@ -77,7 +77,9 @@ def localise(
     established: Callable[[Verdict, Moves | None], None] | None = None,
 ) -> Localised:
     """Show specifications on the few facts that each depends on, or refute them by a run that these guide.
-    ``established`` is called with each verdict as soon as it is there."""
+
+    ``established`` is called with each verdict as soon as it is there.
+    """
     started = time.perf_counter()
     running = deciding(deployment, agents)
     deployment, asked = deployment.asked(specs, running)

@@ -144,6 +144,7 @@ class After(Reading):
         self._before, self._write = before, write
 
     def atom(self, atom: Atom) -> Known:
+        """Return where an atom must, and may, be true in D'."""
         if any(map(is_compound, atom.args)):
             return self.nothing
         return self._write.after(atom, self._before(atom))
