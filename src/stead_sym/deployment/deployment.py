@@ -219,9 +219,12 @@ class Deployment(Displayed):
     @cached_property
     def names(self) -> Names:
         """What formulas over the deployment may mention."""
+        tools = self.written.tools
+        if any(agent.calls for agent in self.written.agents):
+            tools = expanded(self.written, self.schema).tools  # when a call may be written
         definitions = {
             **{definition.name: definition for definition in self.written.definitions},
-            **offers(self.written.tools, self.schema),
+            **offers(tools, self.schema),
         }
         return Names(self.schema, self.sort_of_constant, definitions, self._heads)
 

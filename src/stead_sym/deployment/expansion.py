@@ -16,6 +16,7 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.column_sets import without_columns
+from stead_sym.deployment.messages import in_messages
 from stead_sym.deployment.offered import offers
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
 from stead_sym.deployment.terminal import staying
@@ -46,6 +47,8 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         return expand(formula, by_name)
 
     tools = tuple(_tool(tool, closed, schema) for tool in parts.tools)
+    tools = in_messages(parts.agents, tools)
+    by_name.update(offers(tools, schema))
     terminal = tuple(replace(line, when=closed(line.when)) for line in parts.terminal)
     return Parts(
         tools=(*tools, *staying(terminal, tools, schema)),

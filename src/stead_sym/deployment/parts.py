@@ -122,9 +122,22 @@ class FairAction(Located):
 
 
 @dataclass(frozen=True, slots=True)
+class Calls(Located):
+    """`calls batch N on refusal stop`: up to ``most`` calls in one message, of which a refused one ends the
+    message if it ``stops``, and is skipped otherwise (`deployment.messages`)."""
+
+    most: int
+    stops: bool = False
+
+    def __str__(self) -> str:
+        """`batch N on refusal stop`, as it is written."""
+        return f"batch {self.most}{' on refusal stop' * self.stops}"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRole(Located):
     """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its
-    own.
+    own. Without ``calls`` it makes one call and is asked again.
 
     A deployment whose file has no `agent` item has one, with an empty name, to which all of the file belongs.
     """
@@ -135,6 +148,7 @@ class AgentRole(Located):
     policies: tuple[Policy, ...] = ()
     system: str | None = None
     instructions: str | None = None
+    calls: Calls | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from stead_sym.deployment.tool import (
 )
 from stead_sym.logic.printer import print_binders, print_formula
 from stead_sym.logic.syntax import TRUE, Formula, Globally
-from stead_sym.relational.schema import escaped
+from stead_sym.relational.schema import escaped, holds_message
 
 if TYPE_CHECKING:
     from stead_sym.deployment.deployment import Deployment
@@ -50,7 +50,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
     blocks: list[Iterable[str]] = [
         [f"deployment {d.name}"],
         map(str, d.schema.sorts),
-        map(str, d.schema.relations),
+        (str(relation) for relation in d.schema.relations if not holds_message(relation.name)),
         map(str, d.schema.texts),
         ["init", *(f"  {fact}" for fact in facts)],
         *([] if data else (_loaded(loaded) for loaded in d.loaded)),
@@ -100,6 +100,8 @@ def _texts(system: str | None, instructions: str | None) -> Iterator[str]:
 def _agent(agent: AgentRole) -> Iterator[str]:
     yield f"agent {agent.name}"
     yield f"  tools {', '.join(agent.tools)}"
+    if agent.calls is not None:
+        yield f"  calls {agent.calls}"
     yield from (f"  {_view(view)}" for view in agent.views)
     for policy in agent.policies:
         yield from (f"  {line}" for line in _policy(policy))

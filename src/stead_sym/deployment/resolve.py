@@ -17,10 +17,12 @@ from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import spoken
+from stead_sym.deployment.messages import MOST_CALLS, message_relations
 from stead_sym.deployment.offered import offers, says_offered
 from stead_sym.deployment.parts import (
     ANY,
     AgentRole,
+    Calls,
     FairAction,
     Gate,
     Initially,
@@ -95,6 +97,7 @@ class AgentItem:
     policies: tuple[Policy, ...] = ()
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
+    calls: tuple[Calls, ...] = ()
     span: Span | None = None
 
 
@@ -153,9 +156,14 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     tools = tuple(resolve_effects(tool, names) for tool in tools)
     by_name = {tool.name: tool for tool in tools}
     agents = _agents(items.agents, by_name, names)
+    schema = replace(schema, relations=(*schema.relations, *message_relations(agents, tools)))
     fair = [_constraint(line, names) for line in items.fair]
     policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
     shared = _policies(items.policies, by_name, names)
+    actions = tuple(
+        _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
+    )
+    _refuse_beside_messages(agents, actions)
     for viewed, listed in (
         (items.views or any(agent.views for agent in agents), shared),
         *((items.views or agent.views, agent.policies) for agent in agents),
@@ -172,9 +180,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
             for line in fair
             if not isinstance(line, FairAction)
         ),
-        fair_actions=tuple(
-            _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
-        ),
+        fair_actions=actions,
         specs=tuple(
             _spec(spec, names, [*policies, *(a.name for a in agents)], [g.name for g in items.gates])
             for spec in items.specs
@@ -187,7 +193,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     return Deployment(
         name=_title(items.titles),
         schema=schema,
-        init=init,
+        init=Instance(schema, init.facts),
         loaded=loaded,
         stated=stated if loaded else None,
         bounds=_bounds(items.bounds, schema),
@@ -452,8 +458,56 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
         _policies(agent.policies, tools, names),
         _text("system", agent.systems),
         _text("instructions", agent.instructions),
+        _calls(agent, tools),
         span=agent.span,
     )
+
+
+def _calls(agent: AgentItem, tools: Mapping[str, Tool]) -> Calls | None:
+    """How the agent calls; None if it makes one call and is asked again."""
+    if len(agent.calls) > 1:
+        raise DeclarationError(f"a second `calls` of agent {agent.name}; leave one out", agent.calls[1].span)
+    if not agent.calls or agent.calls[0].most == 1:
+        return None
+    [calls] = agent.calls
+    if not 1 <= calls.most <= MOST_CALLS:
+        raise DeclarationError(
+            f"a message has at least 1 call and at most {MOST_CALLS}, got {calls.most}", calls.span
+        )
+    for tool in agent.tools:
+        if any(effect.is_ensure for effect in tools[tool.text].effects):
+            raise DeclarationError(
+                f"agent {agent.name} calls in batches, but {tool.text} has an `ensure`; write its effect with"
+                " `insert`, `delete` and `set`",
+                calls.span,
+            )
+    return calls
+
+
+def _refuse_beside_messages(
+    agents: tuple[AgentRole, ...], actions: Iterable[FairAction]
+) -> None:
+    """Refuse what has no meaning where some agent calls in batches."""
+    batched = {name: agent for agent in agents if agent.calls is not None for name in agent.tools}
+    for agent in agents:
+        for name in agent.tools:
+            if name in batched and batched[name] is not agent:
+                raise DeclarationError(
+                    f"agent {batched[name].name} calls in batches, and its tool {name} is one of"
+                    f" {agent.name} as well; give each of them a tool of its own",
+                    agent.span,
+                )
+    for action in actions if batched else ():
+        if action.kind == "outcome" and action.name in batched:
+            raise DeclarationError(
+                f"`fair outcome {action.name}` is about calls that are made one by one; write an event", action.span
+            )
+        if action.kind != "outcome" and not action.strong:
+            raise DeclarationError(
+                f"while a message is written or carried out nothing else is possible; write `fair strong"
+                f" {action}`",
+                action.span,
+            )
 
 
 def _refuse_event(tool: Tool, span: Span | None) -> None:

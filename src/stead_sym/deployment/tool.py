@@ -121,7 +121,8 @@ class Tool(Located):
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
     all that a tool has, but no agent calls it: it may happen wherever its guard holds. One event ``stays``:
-    that of the loop in terminal states (`deployment.terminal`), which no file names.
+    that of the loop in terminal states (`deployment.terminal`), which no file names. An event that ``carries``
+    the calls of a tool makes them when their turn in a message comes (`deployment.messages`).
     """
 
     name: str
@@ -131,3 +132,4 @@ class Tool(Located):
     effects: tuple[Effect, ...] = (Effect(),)
     event: bool = False
     stays: bool = False
+    carries: str | None = None
