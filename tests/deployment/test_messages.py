@@ -73,7 +73,11 @@ def by_hand(d: Deployment) -> Deployment:
         relations.append(f"relation Of_{name}({', '.join(('place', *(p.sort for p in tools[name].params)))})")
 
     def filled(place: str, names: list[str] | tuple[str, ...]) -> str:
-        return "(false" + "".join(f" | Of_{n}({', '.join((place, *('_' for _ in tools[n].params)))})" for n in names) + ")"
+        return (
+            "(false"
+            + "".join(f" | Of_{n}({', '.join((place, *('_' for _ in tools[n].params)))})" for n in names)
+            + ")"
+        )
 
     nothing = f"~Busy() & ~(exists n in place. {filled('n', list(batched))})"
 
@@ -98,7 +102,9 @@ def by_hand(d: Deployment) -> Deployment:
         ]
         ended = [f"clear Busy, {', '.join(f'Of_{name}' for name in own)}"] if agent.calls.stops else next_one
         free = f"~Busy() & ~{filled(str(most), own)} & ~(exists n in place. {filled('n', others)})"
-        new = f"~{filled('turn', own)} & (turn = 1 | (exists n in place. (succ(n, turn) & {filled('n', own)})))"
+        new = (
+            f"~{filled('turn', own)} & (turn = 1 | (exists n in place. (succ(n, turn) & {filled('n', own)})))"
+        )
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
             (f"{guard} & {print_formula(e.when)}", [*map(print_statement, e.statements), *next_one], "")

@@ -62,7 +62,9 @@ def in_messages(agents: Sequence[AgentRole], tools: Sequence[Tool]) -> tuple[Too
     for tool in tools:
         own = next((message for message in messages if tool.name in message.agent.tools), None)
         if own is None:
-            effects = (replace(e, statements=(*e.statements, *kept)) if e.is_ensure else e for e in tool.effects)
+            effects = (
+                replace(e, statements=(*e.statements, *kept)) if e.is_ensure else e for e in tool.effects
+            )
             found.append(replace(tool, guard=_both(tool.guard, idle), effects=tuple(effects)))
         else:
             others = conjunction(tuple(message.idle for message in messages if message is not own))
@@ -103,7 +105,11 @@ class _Messages:
         )
         ended = (Clear(self.relations),) if self.stops else removed
         effects = [
-            replace(e, when=_both(tool.guard, e.when), statements=ended if e.refused else (*e.statements, *removed))
+            replace(
+                e,
+                when=_both(tool.guard, e.when),
+                statements=ended if e.refused else (*e.statements, *removed),
+            )
             for e in tool.effects
         ]
         if tool.guard != TRUE:

@@ -484,9 +484,7 @@ def _calls(agent: AgentItem, tools: Mapping[str, Tool]) -> Calls | None:
     return calls
 
 
-def _refuse_beside_messages(
-    agents: tuple[AgentRole, ...], actions: Iterable[FairAction]
-) -> None:
+def _refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[FairAction]) -> None:
     """Refuse what has no meaning where some agent calls in batches."""
     batched = {name: agent for agent in agents if agent.calls is not None for name in agent.tools}
     for agent in agents:
@@ -500,7 +498,8 @@ def _refuse_beside_messages(
     for action in actions if batched else ():
         if action.kind == "outcome" and action.name in batched:
             raise DeclarationError(
-                f"`fair outcome {action.name}` is about calls that are made one by one; write an event", action.span
+                f"`fair outcome {action.name}` is about calls that are made one by one; write an event",
+                action.span,
             )
         if action.kind != "outcome" and not action.strong:
             raise DeclarationError(
