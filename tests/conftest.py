@@ -4,10 +4,10 @@
 waits or takes long is marked `gate`, and so is all that stands around the core (`_AROUND`); `pytest -m gate`
 runs it.
 
-HYPOTHESIS_PROFILE says how many examples generated tests take: a quarter in `quick`, the default, half in
-`gate`, all in `ci`, and in `slow` ten times as many, new ones each time; the header says the seed, with which
-`--hypothesis-seed` runs the same ones again. `unshrunk` is `ci` that stops at the first example that fails,
-for who only wants to know that one does.
+HYPOTHESIS_PROFILE says how many examples generated tests take: a quarter in `quick`, the default and what the
+gate takes, all in `ci`, and in `slow` ten times as many, new ones each time; the header says the seed, with
+which `--hypothesis-seed` runs the same ones again. `unshrunk` is `ci` that stops at the first example that
+fails, for who only wants to know that one does.
 
 Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to a temporary folder: the
 tests start many processes, and each would compile the package anew, which takes it half a second.
@@ -34,7 +34,6 @@ _AROUND = ("cli", "editor", "export", "models", "pytest_plugin", "sweeps")
 os.environ.pop("PYTEST_ADDOPTS", None)
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=_GENERATED)
-settings.register_profile("gate", settings.get_profile("ci"), max_examples=50)
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=25)
 settings.register_profile("unshrunk", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
 settings.register_profile("slow", max_examples=1000, deadline=None, suppress_health_check=_GENERATED)

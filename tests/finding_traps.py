@@ -163,7 +163,7 @@ TRAPS = (
         POLICY.replace("call pay(o)", "call pay(o) when State(o, open)"),
         "p",
     ),
-    Trap("no default", "gate g forbid place()", "gate g default allow forbid place()\ngate h permit place()"),
+    Trap("no default", "gate g forbid pay(_)", "gate g default allow forbid pay(_)"),
     Trap("rule never selects", POLICY + "  call pay(o)", POLICY, "p"),
     Trap(
         "never filled",
@@ -194,7 +194,9 @@ TRAPS = (
     Trap(
         "constant comparison",
         SIZES + "gate g\n  forbid pay(_) when exists n: size. (Size(n) & n - n > 0)\nspec s for g AG true",
-        SIZES + "gate g\n  forbid close(_) when exists n: size. (Size(n) & n > 2)\nspec s for any, g AG true",
+        SIZES
+        + "gate g default allow\n  forbid close(_) when exists n: size. (Size(n) & n > 2)\n"
+        + "spec s for any, g AG true",
     ),
     Trap(
         "limit never reached",

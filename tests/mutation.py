@@ -67,7 +67,12 @@ FIRST = {
     "/certificate/checker/views": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/over_names": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/watched": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
-    "/certificate/checker/every_number": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/weaker": ("tests/test_weaker_conditions.py",),
+    "/certificate/checker/every_number": (
+        "tests/test_weaker_conditions.py",
+        "tests/certificate/test_every_number.py",
+        "tests/test_views.py",
+    ),
     "/certificate/checker/records": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/sliced": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/past": ("tests/certificate/test_kept.py",),
@@ -144,8 +149,10 @@ FIRST = {
     "/analyses/deepening/remedy": ("tests/test_growth.py",),
     "/analyses/local": ("tests/local",),
     "/analyses/views/slicing": ("tests/test_slicing.py",),
+    "/analyses/views/weakening": ("tests/test_weaker_conditions.py",),
+    "/analyses/views/obstacle": ("tests/test_weaker_conditions.py",),
     "/analyses/views/growing": ("tests/test_slicing.py",),
-    "/analyses/views": ("tests/test_views.py",),
+    "/analyses/views": ("tests/test_views.py", "tests/test_weaker_conditions.py"),
     "/analyses/deepening": (
         "tests/test_unknown.py",
         "tests/test_deepening.py",
@@ -906,6 +913,54 @@ MUTATIONS = (
         harmless="The states are met anew by their own contexts, which the wrapper answers from its memory.",
     ),
     # views
+    Mutation(
+        "of a condition only what rests on too many records is asked",
+        "/analyses/views/weakening.py",
+        "        if place not in left_out:\n            own",
+        "        if place in left_out:\n            own",
+    ),
+    Mutation(
+        "an alternative says what all of them say",
+        "/analyses/views/weakening.py",
+        "case Or(parts_) if TRUE in parts_:",
+        "case Or(parts_) if parts_:",
+    ),
+    Mutation(
+        "that a step is possible is asked of weaker tools",
+        "/analyses/views/every_number.py",
+        "tuple(_not_shown(closure.closing, self.selecting))",
+        "tuple(_not_shown(closure.closing, closure.closing.deployment))",
+    ),
+    Mutation(
+        "steps of weaker tools are told as a run",
+        "/analyses/views/obstacle.py",
+        "        if self.weaker:\n",
+        "        if False:\n",
+    ),
+    Mutation(
+        "a certificate chooses which conditions are checked",
+        "/certificate/checker/weaker.py",
+        "if not self._is_out(alternative, statement, n)",
+        "if self._is_out(alternative, statement, n)",
+    ),
+    Mutation(
+        "the checker takes what stands in the place of a condition to be false",
+        "/certificate/checker/weaker.py",
+        "    adding = Insert(Atom(",
+        "    adding = Delete(Atom(",
+    ),
+    Mutation(
+        "what stands in the place of a condition is false",
+        "/analyses/views/weakening.py",
+        "effects=(Effect((Insert(fact),)),)",
+        "effects=(Effect(),)",
+    ),
+    Mutation(
+        "what stands in the place of a condition is about no fact of its own",
+        "/analyses/views/weakening.py",
+        "                if read <= {binder.name for binder in inside}:\n",
+        "                if read:\n",
+    ),
     Mutation(
         "a step is looked at over the values of a part only",
         "/analyses/views/steps.py",
@@ -3330,7 +3385,7 @@ MUTATIONS = (
     Mutation(
         "a rule is taken whatever those before it match",
         "/analyses/views/choices.py",
-        "cases.append(conjunction((selecting.matched(rule, own_args(tool)), *before)))",
+        "cases.append(conjunction((*before, selecting.matched(rule, own_args(tool)))))",
         "cases.append(selecting.matched(rule, own_args(tool)))",
     ),
     Mutation(

@@ -6,7 +6,8 @@ A page is read in a folder of its own. What its blocks do there:
     stead more         items that are added to the deployment above
     diff               hunks, from a line `--- FILE` on, applied to that file
     console            commands after `$ `, and below each what it prints: what goes to stdout, then what goes
-                       to stderr, long lines folded; a line `…` stands for any lines
+                       to stderr, long lines folded; a line `…` stands for any lines. `cd examples` leads to
+                       a copy of that folder
     python             runs; what it prints is the block `text` right below it, if there is one. With a title
                        it is written to that file instead
     sh, bash           commands that need what the tests do not have: a model, a server, a fresh environment.
@@ -32,6 +33,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -217,6 +219,9 @@ class Reader:
                         self.status = main(arguments)
                     except SystemExit as end:
                         self.status = int(end.code or 0)
+            case "cd" if arguments == ["examples"]:
+                shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns("__pycache__"))
+                os.chdir("examples")
             case "cat":
                 for name in arguments:
                     out.write(Path(name).read_text(encoding="utf-8"))
@@ -271,7 +276,9 @@ def read_page(path: Path) -> Reader:
     reader = Reader(path.name)
     found = list(blocks(path.read_text(encoding="utf-8")))
     with tempfile.TemporaryDirectory() as folder:
+        programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         given = {"COLUMNS": "80", "XDG_DATA_HOME": f"{folder}/.data", "OPENAI_API_KEY": "none"}
+        given["PATH"] = programs
         with (
             contextlib.chdir(folder),
             mock.patch.dict(os.environ, given),

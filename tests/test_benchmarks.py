@@ -22,8 +22,10 @@ import runs
 import scaling
 import service_desk
 import tables
+import unknown
 from service_desk import Desk
 
+import stead_sym as st
 from stead_sym.verification.options import EngineName
 from stead_sym.verification.verify import verify
 
@@ -442,3 +444,34 @@ def test_the_figure_runs_all_families() -> None:
     assert set(runs.FAMILIES) == set(tables.RANGES) | others
     desks = [series for series in scaling.FULL if series.family == "desks"]
     assert {series.policy for series in desks} == {policy.name for policy in families.desks(1).policies}
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        (
+            "nothing refutes it within the bounds a 2; a can exceed them; for every number: 2-views do not"
+            " exclude { P(a1), Q(a1) }; t is taken without `atleast 4 x: a. P(x)`, which rests on 4 further"
+            " records",
+            "N-views do not exclude …, conditions being left out",
+        ),
+        ("for every number: a step of t1 takes databases of 12 records, and 6 are looked at; name x in its",
+         "a step of … takes databases of N records, and N are looked at"),
+        ("for every number: key of Ord is not shown by 2-views", "… is not shown by N-views"),
+        ("the time is over", "the time is over"),
+    ],
+)  # fmt: skip
+def test_reasons_for_unknown_are_counted_by_kind(reason: str, kind: str) -> None:
+    assert unknown.kind(reason) == kind
+
+
+def test_what_is_counted_is_within_the_fragment() -> None:
+    deployment = st.parse_deployment(
+        "deployment d\nsort a\nrelation P(a)\nrelation R(a, a)\nbound a any\n"
+        "tool t() effect fresh x: a insert P(x)\ntool wait()\n"
+        "spec one AG atmost 1 x. P(x)\nspec record AG forall x. (P(x) -> exists y. R(x, y))\n"
+        "spec later AF P(_)\ninvariant helps atmost 1 x. P(x)\n"
+    )
+    assert unknown.within_fragment(deployment) == ("one",)
+    condition = "tool u() guard forall x. (P(x) -> exists y. R(x, y)) effect clear P\n"
+    assert unknown.within_fragment(st.parse_deployment(f"{deployment}\n{condition}")) == ()

@@ -6,10 +6,10 @@ import protocols
 import pytest
 
 NAMES = sorted(protocols.FAULTS)
-SLOW = {"client_database", "german", "german_data", "szymanski_one_by_one"}
+SLOW = {"client_database", "german", "german_data"}
 """These take longer."""
 UNKNOWN = {"szymanski_one_by_one"}
-"""What is published of these is not shown."""
+"""What is published of these is not shown, which takes the benchmark minutes to say."""
 FOUND_SOON = {"bakery", "readers_writers", "token_ring"}
 """Their faults are."""
 
@@ -23,11 +23,11 @@ def gated(names: list[str], late: set[str]) -> list[object]:
     return [pytest.param(name, marks=[pytest.mark.gate] * (name in late)) for name in names]
 
 
-@pytest.mark.parametrize("name", gated(NAMES, SLOW))
+@pytest.mark.parametrize("name", gated([name for name in NAMES if name not in UNKNOWN], SLOW))
 def test_what_was_published_is_shown_for_every_number(name: str) -> None:
     published = next(protocols.variants(name))
     words = {word for _, _, _, word, *_ in protocols.rows(*published, limit=1)}
-    assert words == {"unknown" if name in UNKNOWN else "holds"}
+    assert words == {"holds"}
 
 
 @pytest.mark.parametrize("name", gated(FAULTY, set(FAULTY) - FOUND_SOON))

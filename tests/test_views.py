@@ -728,14 +728,15 @@ def test_which_specifications_say_what_is_always_true(spec: str, sentences: int 
     [
         ("tool t()\n effect\n ensure same(Q) & same(R) & same(S) & exists x: a. P'(x)", "`ensure`"),
         ("tool t()\n guard forall x. (P(x) -> exists y. R(x, y))\n effect\n clear P", "may rest on another"),
-        ("tool t(x: a, y: a)\n guard (atleast 6 x. P(x)) & R(x, y)\n effect\n clear P", "databases of 10"),
+        (
+            "tool t(x: a, y: a)\n guard (atleast 6 x. P(x)) & R(x, y)\n effect\n clear P",
+            "rests on 6 further records",
+        ),
     ],
 )
 def test_what_is_not_known_is_named(more: str, reason: str) -> None:
     start = "tool birth()\n effect\n fresh n: a\n insert P(n)\n"
-    deployment = st.parse_deployment(
-        f"{SIGNATURE}{start}{more}\nspec s AG ~exists x. (Q(x) & P(x) & R(x, x))"
-    )
+    deployment = st.parse_deployment(f"{SIGNATURE}{start}{more}\nspec s AG atmost 5 x. P(x)")
     found = deepen(deployment, limit=2)["s"]
     assert found.word == "unknown"
     assert reason in found.reason
@@ -1153,7 +1154,9 @@ def test_what_holds_for_every_number_fails_within_no_bounds(agent: str, made: Ca
             assert not holding & search.obstacles.keys()
             for name, obstacle in search.obstacles.items():
                 body = deployment.spec(name).formula
-                if not obstacle.broken and isinstance(body, Globally) and made is text:
+                # where conditions are left out, there are steps that no tool takes
+                told_by_tools = not obstacle.broken and not obstacle.weaker
+                if told_by_tools and isinstance(body, Globally) and made is text:
                     assert not holds(body.body, obstacle.state), f"seed {seed}"
                     told(closing(made(seed), obstacle.k - columns(deployment), agent), obstacle)
             for b in range(1, BOUND + 1):

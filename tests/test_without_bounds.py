@@ -84,7 +84,8 @@ def test_what_is_not_shown_with_it_is_no_hypothesis_that_is_established() -> Non
     mentioned, also in a slice."""
     text_ = (
         "deployment d\nsort a\nrelation P(a)\nrelation Q(a)\nrelation R(a, a)\nbound a any\n"
-        "event e()\n  guard forall x: a. exists y: a. R(x, y)\n  effect\n    fresh x: a\n    insert P(x)\n"
+        "initially any P where exists x. P(x)\n"
+        "event e()\n  guard atleast 9 x: a. P(x)\n  effect\n    fresh x: a\n    insert P(x)\n"
         "tool t(x: a)\n  guard P(x)\n  effect\n    insert Q(x)\nspec s AG forall x: a. (Q(x) -> P(x))\n"
     )
     found = st.deepen(st.parse_deployment(text_), limit=1)
@@ -117,7 +118,7 @@ def test_what_will_be_looked_at_is_explained(desk: str, capsys: pytest.CaptureFi
 
 
 def test_what_is_explained_is_what_is_done(desk: str) -> None:
-    """n of each tool is what the views are closed over, and what is outside is named with its place."""
+    """n of each tool is what the views are closed over, and what is left out is named with its place."""
     deployment = st.load(desk)
     plan = EveryNumber(
         deployment, {s.name: s.formula for s in deployment.specs}, wrap_all(deployment, "any")
@@ -130,10 +131,10 @@ def test_what_is_explained_is_what_is_done(desk: str) -> None:
         + "invariant some exists c: case. Focus(c)\nspec ends AF Focus(_)\n"
     )
     plan = EveryNumber(every, {s.name: s.formula for s in every.specs}, wrap_all(every, "any")).plan()
-    [outside] = [look for look in plan.looks if look.outside]
-    assert outside.tool == "leave"
-    assert "`forall x: case. exists y: case. Near(x, y)` may rest on another record" in outside.outside
-    assert plan.left_out.keys() == {"some"}
+    assert not [look for look in plan.looks if look.outside]
+    assert plan.left_out.keys() == {"leave", "some"}
+    said = "`forall x: case. exists y: case. Near(x, y)`"
+    assert plan.left_out["leave"].startswith(f"without {said}, {said} may rest on another record")
     assert "says that there is a record; write a spec" in plan.left_out["some"]
     assert plan.specs["ends"].how == "not shown"
 
@@ -222,7 +223,7 @@ event alone()
     fresh x: a
     insert T(x)
 event near(x: a)
-  guard T(x) & forall y: a. exists z: a. N(y, z)
+  guard T(x) & (atleast 9 y: a. T(y))
   effect
     insert N(x, x)
 spec s AG forall x: a. (~S(x) -> ~R(x))
@@ -244,7 +245,7 @@ def test_a_premise_that_a_slice_does_not_show_is_not_empty() -> None:
 
 
 def test_a_premise_of_what_is_until_something_comes_may_be_empty() -> None:
-    text = EMPTY_PREMISE.replace(" & forall y: a. exists z: a. N(y, z)", "")
+    text = EMPTY_PREMISE.replace(" & (atleast 9 y: a. T(y))", "")
     found = st.deepen(st.parse_deployment(text), limit=1)
     assert found["u"].said == "holds, of nothing"
     assert {one.spec for one in found.findings} == {"t", "u"}

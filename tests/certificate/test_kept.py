@@ -102,7 +102,7 @@ def forgotten(self):
             yield self._atom(fact, primed=True).equiv(self.manager.false)
 
 
-def by_nobody(self, tool, params):
+def by_nobody(self, tool, params, refused):
     """No step is the last one."""
     for kept, fact in self._facts():
         if isinstance(kept, LastStep):

@@ -79,7 +79,7 @@ OF_VERIFY_ALONE = {
     "--force", "--unwrapped", "--min-mass", "--deepen", "--max-bound",  # what verdicts are unknown for
     "--engine", "--method", "--backend", "--max-states", "--timeout", "--memory",  # how it is solved
     "--findings", "--strict", "--quiet", "--json", "--hypotheses", "--contexts", "--report", "--evidence",
-    "--annotate", "--sarif", "--certify", "-h", "--help",  # what is told
+    "--annotate", "--sarif", "--certify", "--conformed", "-h", "--help",  # what is told
 }  # fmt: skip
 WHAT_IS_VERIFIED = {"--gate"} | AGENTS | MODELS | QUESTIONS | HERE
 LACKS = {

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from engine_pairs import examples
 from generated.deployments import deployments
 from stead_sym.conformance.binding import Binding, Rows
-from stead_sym.conformance.conform import conform
+from stead_sym.conformance.conform import conform, reached
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Call, Choose, Fresh
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.logic.syntax import Not
-from stead_sym.relational.canonical import isomorphic
+from stead_sym.relational.canonical import canonical_form, isomorphic
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.verification.verify import verify
 
@@ -90,6 +90,15 @@ def test_a_deployment_is_what_it_is(deployment):
     found = conform(deployment, System(result.deployment, result.restriction).binding)
     assert found.agrees
     assert found.complete
+
+
+@settings(max_examples=examples(20))
+@given(deployments())
+def test_the_states_are_those_of_the_explicit_engine_up_to_isomorphism(deployment):
+    result = explored(deployment)
+    constants = frozenset().union(*result.deployment.constants.values())
+    forms = {canonical_form(state, constants).instance for state in result.engine.graph.states}
+    assert reached(deployment).forms.keys() == forms
 
 
 @settings(max_examples=examples(20))

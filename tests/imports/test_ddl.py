@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from stead_sym.errors import InputError
@@ -129,3 +131,9 @@ def test_text_without_a_table_is_an_error_in_one_line(text, dialect):
     with pytest.raises(InputError) as error:
         read_ddl(text, dialect)
     assert "\n" not in str(error.value)
+
+
+def test_without_the_library_the_error_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    with pytest.raises(InputError, match="SQL is read by sqlglot"):
+        read_ddl("CREATE TABLE t (id INTEGER PRIMARY KEY)")

@@ -65,6 +65,7 @@ SLIPS = [
     ("spec s AG count(State) @<= 2", AMOUNT),
     ("spec s last(pay@(x))", STEP),
     ("spec s did @pay", "a step is named with all its arguments: `did tool(x)`, `did tool(_)`"),
+    ("spec s refused @pay", "a step is named with all its arguments: `refused tool(x)`, `refused tool(_)`"),
     ("spec s forall c, d: case. c <@> d", "write `!=`"),
     ("spec s forall c, d, e: case. c < d @< e", "compare twice: `1 <= x & x <= 3`"),
     ("spec s forall x: state. x @in {open, done}", "compare: `1 <= x & x <= 3`, `x = a | x = b`"),

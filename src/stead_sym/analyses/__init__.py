@@ -1,4 +1,4 @@
-"""What is asked beside a verification: bounds, blame, symmetry, deepening, sweeps, agents at work."""
+"""Analyses beyond a single verification: bounds, blame, symmetry, deepening, sweeps, agents in production."""
 
 import lazy_loader
 

@@ -1,16 +1,16 @@
-"""Which decisions of an agent a failing specification rests on, found by solving again with other decisions.
+"""Blame: the decisions of an agent that a failing specification rests on, found by solving variants.
 
-A decision is *withdrawn* where the agent selects some other offered call instead, or fewer calls, and
-*widened* where it may select anything offered. A specification that fails because of a run fails as long as
-that run exists. So one of the decisions on the run has to change, and only solving again shows which other
-calls make the specification hold. The evidence of each variant that still fails gives the decisions to change
-next (Reiter's hitting sets, 1987). Variants are tried by the number of decisions that they change, so that
-the first ones that hold are the smallest. Where all of these leave an agent that never does anything, the
-search goes on to larger ones, within its limit.
+A decision is *withdrawn* if the agent selects some other offered call instead, or fewer calls, and *widened*
+if it may select anything offered. A specification that fails because of a run fails as long as that run
+exists. So one of the decisions on the run has to change, and only solving again shows which other calls make
+the specification hold. The evidence of each variant that still fails gives the decisions to change next
+(Reiter's hitting sets, 1987). Variants are tried by the number of decisions that they change, so that the
+first ones that hold are the smallest. If all of these leave an agent that never does anything, the search
+continues to larger ones, within its limit.
 
-For a universal specification it is enough to try single calls: where a set of calls makes it hold, so does
-each call of the set. Other specifications may need sets of calls. These are not tried, and the result then
-says that variants were left out.
+For a universal specification it is enough to try single calls: if a set of calls makes it hold, so does each
+call of the set. Other specifications may need sets of calls. These are not tried, and the result reports that
+variants were left out.
 
 One decision: a change replaces the answer to a canonical context. So each variant is an agent behind the same
 wrapper, and as equivariant as the agent that is blamed.
@@ -40,12 +40,15 @@ from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 
 MOST_SOLVED = 100
-"""So many variants are solved by default."""
+"""The number of variants that are solved at most by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an agent selects in a canonical context; ``answer`` is the record where a language model did."""
+    """The selection of an agent in a canonical context.
+
+    ``answer`` is the record of it if a language model decided.
+    """
 
     agent: str
     context: DecisionContext
@@ -54,7 +57,7 @@ class Decision:
 
     @property
     def margin(self) -> float | None:
-        """By how much the model preferred what it selected, in log-probability."""
+        """The log-probability by which the model preferred its selection, or None."""
         return None if self.answer is None else self.answer.margin
 
     @property
@@ -65,14 +68,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A decision, and what the agent selects instead."""
+    """A decision with the selection that replaces it."""
 
     decision: Decision
     instead: frozenset[Call]
 
     @property
     def words(self) -> str:
-        """What is selected instead: "anything offered", "any other call", or the calls."""
+        """The replacement in words: "anything offered", "any other call", or the calls."""
         if self.instead == self.decision.context.calls:
             return "anything offered"
         calls = ", ".join(map(str, sorted(self.instead)))
@@ -81,9 +84,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """Changes under which the specification holds. ``broken`` are the specifications that hold without the
-    changes and fail with them. ``idle``: with the changes no agent that decides ever selects a call with an
-    effect."""
+    """A repair: changes under which the specification holds.
+
+    ``broken`` are the specifications that hold without the changes and fail with them. ``idle``: with the
+    changes no agent that decides ever selects a call with an effect.
+    """
 
     changes: tuple[Change, ...]
     broken: tuple[str, ...] = ()
@@ -94,11 +99,11 @@ class Mend:
 class Blame:
     """The decisions that a failing specification rests on.
 
-    ``mends`` are the smallest sets of changes under which it holds, and where all of these are idle the
-    smallest ones found that are not; empty if there are none or none were found. ``solved`` is the number of
-    variants that were tried. ``complete`` says that no set smaller than the first was left untried,
-    ``limited`` that the search stopped at its limit. ``shown`` are the decisions on the runs of the evidence,
-    and ``close`` those of them whose margin is at most ``tolerance``.
+    ``mends`` are the smallest sets of changes under which it holds. If all of these are idle, the smallest
+    ones found that are not idle are included. It is empty if there are none or none were found. ``solved`` is
+    the number of variants that were tried. ``complete``: no set smaller than the first was left untried.
+    ``limited``: the search stopped at its limit. ``shown`` are the decisions on the runs of the evidence, and
+    ``close`` those of them whose margin is at most ``tolerance``.
     """
 
     spec: str
@@ -117,7 +122,7 @@ class Blame:
 
 
 BlameCallback: TypeAlias = Callable[[Blame], None]
-"""Called after each variant with what is known so far."""
+"""A callback that receives the partial result after each variant."""
 
 
 def blame(
@@ -129,11 +134,12 @@ def blame(
     progress: Progress | None = None,
     so_far: BlameCallback | None = None,
 ) -> Blame:
-    """The smallest sets of decisions without which a specification that fails would hold.
+    """Return the smallest sets of decisions without which a failing specification would hold.
 
-    ``tolerance``: decisions that a language model took with at most this margin are listed as close ones.
-    ``most_solved`` variants are tried at most, and as many of the mends for what else they break.
-    Raises `InputError` where the specification does not fail, or where every agent selects everything it is
+    ``tolerance``: decisions of a language model with at most this margin are listed as close. At most
+    ``most_solved`` variants are tried, and as many of the repairs for what else they break.
+
+    Raises `InputError` if the specification does not fail, or if every agent selects everything that it is
     offered, so that there is no decision.
     """
     verdict = as_verification(result).verdicts.get(spec)
@@ -157,7 +163,7 @@ _Changes: TypeAlias = tuple[Change, ...]
 
 @dataclass
 class _Search:
-    """Breadth-first through sets of changes; ``solved`` counts the variants that were solved."""
+    """A breadth-first search through sets of changes; ``solved`` counts the variants that were solved."""
 
     _result: Verification
     _verdict: Verdict
@@ -181,7 +187,7 @@ class _Search:
 
     @property
     def found(self) -> Blame:
-        """Return what has been found up to now."""
+        """The result up to now."""
         near, mends = self._tolerance, tuple(self._mends.values())
         close = tuple(d for d in self._shown if d.margin is not None and d.margin <= near)
         return Blame(
@@ -189,7 +195,7 @@ class _Search:
         )
 
     def run(self) -> None:
-        """Try sets of changes by their size, until some of one size mend and leave something to do."""
+        """Try sets of changes by their size, until some of one size are repairs that are not idle."""
         complete = True
         failing: list[tuple[_Changes, Verification]] = [((), self._result)]
         self._tried: set[frozenset[tuple[str, DecisionContext, frozenset[Call]]]] = set()
@@ -202,8 +208,10 @@ class _Search:
     def _larger(
         self, failing: Sequence[tuple[_Changes, Verification]]
     ) -> tuple[bool, list[tuple[_Changes, Verification]]]:
-        """Try the sets with one more change than some that fail. Whether they are all that could mend, and
-        those that still fail."""
+        """Try the sets that add one change to a failing one.
+
+        Return True if these are all that could be repairs, and the sets that still fail.
+        """
         still: list[tuple[_Changes, Verification]] = []
         all_tried = True
         for changes, result in failing:
@@ -221,7 +229,7 @@ class _Search:
                 variant = self._solve(more, [self._verdict.spec])
                 holds = None if variant is None else _holds(variant, self._verdict.spec)
                 if variant is None or holds is None:
-                    all_tried = False  # with more changes it might have an answer
+                    all_tried = False  # more changes might give a verdict
                 elif not holds:
                     still.append((more, variant))
                 elif not (idle := _is_idle(variant)) or known is None:
@@ -231,14 +239,16 @@ class _Search:
         return all_tried, still
 
     def _next(self, changes: _Changes, result: Verification) -> tuple[bool, Sequence[_Changes]]:
-        """The sets of changes with one more decision, which the evidence of a variant asks for; and whether
-        they are all that could mend."""
+        """Return the sets with one more decision, which the evidence of a variant suggests.
+
+        The first value is True if these are all that could be repairs.
+        """
         evidence = result[self._verdict.spec].evidence
         assert evidence is not None
         seen_through = not evidence.unshown
         decisions = _on_runs(evidence, result.moves) if seen_through else _taken(result)
         changed = _contexts(changes)
-        all_tried = not (seen_through and self._choices_make_fair)  # by others the run may be no fair one
+        all_tried = not (seen_through and self._choices_make_fair)  # other choices may make the run unfair
         following: list[_Changes] = []
         for decision in decisions:
             if (decision.agent, decision.context) not in changed:
@@ -248,8 +258,11 @@ class _Search:
         return all_tried, following
 
     def _solve(self, changes: _Changes, specs: Sequence[str]) -> Verification | None:
-        """The variant with these changes, solved as it was; None where it breaks the definition of the
-        deployment, has more states than the options allow, or leads a policy to where it has no rule."""
+        """Return the variant with these changes, solved as the original was.
+
+        The result is None if it breaks a claim of the deployment, has more states than the options allow, or
+        leads a policy to a context in which it has no rule.
+        """
         if self._progress is not None:
             self._progress("blame", variants=self.solved, decisions=len(changes))
         result = self._result
@@ -276,21 +289,21 @@ class _Search:
             return None
 
     def _broken(self, changes: _Changes) -> tuple[str, ...]:
-        """The other specifications that hold as it is and fail with the changes."""
+        """Return the other specifications that hold without the changes and fail with them."""
         others = [v.spec for v in self._result.verdicts.values() if v.holds and v.spec != self._verdict.spec]
         variant = self._solve(changes, others) if others else None
         return () if variant is None else tuple(v.spec for v in variant.verdicts.values() if v.holds is False)
 
 
 def _holds(result: Verification, spec: str) -> bool | None:
-    """Whether a specification, or a claim of the file, holds."""
+    """Return True if a specification, or a claim of the file, holds; None if that is unknown."""
     if spec in result.verdicts:
         return result[spec].holds
     return True if result.broken is None else None
 
 
 def _is_idle(result: Verification) -> bool:
-    """Whether no agent that decides ever selects a call with an effect."""
+    """Return True if no agent that decides ever selects a call with an effect."""
     decided = {
         name
         for role in result.deployment.agents
@@ -305,7 +318,7 @@ def _is_idle(result: Verification) -> bool:
 
 
 def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:
-    """The decisions that steps of the evidence rest on, each once, in the order of the steps."""
+    """Yield the decisions that steps of the evidence rest on, each once, in the order of the steps."""
     decisions: dict[tuple[str, DecisionContext], Decision] = {}
     for node, run in runs(evidence):
         for state, step in zip(states_along(node.state, run), run.steps, strict=False):
@@ -318,7 +331,7 @@ def _on_runs(evidence: Evidence, moves: Moves) -> Iterator[Decision]:
 
 
 def _taken(result: Verification) -> Iterator[Decision]:
-    """All decisions of a run."""
+    """Yield all decisions of a run."""
     result = result.with_contexts()
     for name, wrapper in result.moves.wrappers.items():
         if wrapper is not None:
@@ -327,7 +340,7 @@ def _taken(result: Verification) -> Iterator[Decision]:
 
 
 def _alternatives(decision: Decision, *, widen: bool) -> Sequence[frozenset[Call]]:
-    """What the agent might select instead: any other call, each single one, and with ``widen`` anything."""
+    """Return alternative selections: any other call, each single one, and with ``widen`` anything."""
     offered = decision.context.calls
     single = (frozenset({call}) for call in sorted(offered))
     sets = dict.fromkeys((*([offered] if widen else []), decision.others, *single))
@@ -335,7 +348,7 @@ def _alternatives(decision: Decision, *, widen: bool) -> Sequence[frozenset[Call
 
 
 def _is_every(instead: Sequence[frozenset[Call]], decision: Decision, seen_through: bool) -> bool:
-    """Whether there is nothing else to select, but for what keeps a run that shows the failure."""
+    """Return True if these are all alternatives, except those that keep a run which shows the failure."""
     keeping = (1 << len(decision.others)) - 1 if seen_through else 0
     return len(instead) + keeping == (1 << len(decision.context.calls)) - 2
 

@@ -1,10 +1,9 @@
-"""The least bounds that a deployment keeps, found by exploring with growing ones.
+"""The least bounds that a deployment keeps, found by exploration with growing bounds.
 
 One decision: a bound is suggested only if it is established. An exploration that stays within its bounds has
-seen every reachable state up to renaming, so that the largest numbers of active values that it has seen are
-the least bounds. An exploration that exceeds a bound ends with a run to that state, and the bound is raised.
-If a sort exceeds the limit, the run is all that is reported: whether the sort has a bound at all is
-undecidable.
+met every reachable state up to renaming, so that the largest numbers of active values in it are the least
+bounds. An exploration that exceeds a bound ends with a run to that state, and the bound is raised. If a sort
+exceeds the limit, only the run is reported: it is undecidable if the sort has a bound at all.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ LIMIT = 16
 class SortBound:
     """The bound of one unbounded sort.
 
-    ``written`` is b_S as the deployment has it, None where it has no line; ``any``: the file leaves it open.
-    ``least`` is the largest number of values outside C that are active in a reachable state, None where no
-    exploration stayed within the limit. ``seen`` of them are active in some reachable state, so that no
+    ``written`` is b_S of the deployment, or None if the file has no such line; ``any``: the file leaves it
+    open. ``least`` is the largest number of values outside C that are active in a reachable state, or None if
+    no exploration stayed within the limit. ``seen`` of them are active in some reachable state, so that no
     smaller bound is kept. ``chosen``: D0 is any database with relations over the sort, so that the bound also
-    says how large D0 may be.
+    limits the size of D0.
     """
 
     sort: str
@@ -45,7 +44,7 @@ class SortBound:
 
     @property
     def remark(self) -> str:
-        """How the bound of the deployment compares with the least one."""
+        """A comparison of the bound of the deployment with the least one, in words."""
         if self.least is None or self.any:
             return ""
         written = self.written or 0
@@ -56,10 +55,11 @@ class SortBound:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds that a deployment keeps under its agents, per unbounded sort, with the number of its
-    reachable ``states``, representatives counted. If some sort has exceeded the ``limit``, that sort is
-    ``outgrown``, and ``run`` is a run to a state with more of its values than the limit; of the other sorts
-    only `SortBound.seen` is known.
+    """The bounds that a deployment keeps under its agents, per unbounded sort.
+
+    ``states`` is the number of reachable states, with representatives counted. If some sort has exceeded the
+    ``limit``, that sort is ``outgrown``, and ``run`` is a run to a state with more of its values than the
+    limit. For the other sorts only `SortBound.seen` is known.
     """
 
     sorts: Mapping[str, SortBound]
@@ -70,12 +70,12 @@ class Bounds:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines for the file; none for a bound of 0, which is what a sort without a line has."""
+        """The lines for the file; none for a bound of 0, which is that of a sort without a line."""
         return tuple(f"bound {bound.sort} {bound.least}" for bound in self.sorts.values() if bound.least)
 
     @property
     def sources(self) -> Mapping[str, int]:
-        """How many values of the sort that has outgrown the limit each tool or event brings in on the run."""
+        """The number of values of the sort beyond the limit that each tool or event adds on the run."""
         found: Counter[str] = Counter()
         if self.run is not None and self.outgrown is not None:
             states = self.run.states
@@ -85,6 +85,7 @@ class Bounds:
         return MappingProxyType({tool: number for tool, number in found.items() if number})
 
     def __str__(self) -> str:
+        """Return the lines for the file, or the sort that has no bound up to the limit."""
         if self.outgrown is None:
             return "\n".join(self.lines)
         return f"no bound up to {self.limit} for {self.outgrown}"
@@ -97,13 +98,13 @@ def least_bounds(
     limit: int = LIMIT,
     progress: Progress | None = None,
 ) -> Bounds:
-    """The least bounds that hold in every reachable state of a deployment under an agent, which is given as
-    to `verify`.
+    """Return the least bounds that hold in every reachable state of a deployment under an agent.
 
-    The bounds grow from 0, but where `initially any` admits every database up to a bound: there from the
-    deployment's. Raises what `verify` raises, a `DefinitionError` for a run that breaks another claim than a
-    bound, and `Undecided` where a hypothesis is missing, as where it is not decided whether an `ensure`
-    exceeds a bound.
+    The agent is given as to `verify`. The bounds grow from 0, or from the deployment's bound if
+    `initially any` admits every database up to it.
+
+    Raises what `verify` raises, a `DefinitionError` for a run that breaks another claim than a bound, and
+    `Undecided` if a hypothesis is missing, for example if it is not decided that an `ensure` keeps a bound.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -142,7 +143,7 @@ def least_bounds(
 
 
 def in_words(bounds: Mapping[str, int]) -> str:
-    """`case 3, task 3`."""
+    """Return the bounds as text, such as `case 3, task 3`."""
     return ", ".join(f"{sort} {b}" for sort, b in bounds.items()) or "no unbounded sort"
 
 
@@ -154,7 +155,7 @@ def _sort_bound(deployment: Deployment, sort: str, least: int | None, seen: int,
 
 
 def _chosen(deployment: Deployment) -> Iterator[str]:
-    """The sorts of the relations that `initially any` leaves open."""
+    """Yield the sorts of the relations that `initially any` leaves open."""
     if deployment.initially is not None:
         for name in deployment.initially.relations:
             yield from deployment.schema.relation(name).sorts

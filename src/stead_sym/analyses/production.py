@@ -1,9 +1,9 @@
-"""A verified agent at work on live data: it makes the decisions that were verified, and reports all others.
+"""A verified agent on live data: it makes the decisions that were verified, and reports all others.
 
-The decision: a verification has recorded what an agent answers to canonical contexts. A live context is
-covered if it is isomorphic to one of these and the agent may make exactly the corresponding calls there; the
-verdicts are about these decisions only. For any other context ``on_unknown`` says what happens; by default it
-is refused. A verification whose verdicts are unknown covers no context.
+One decision: a verification has recorded the answers of an agent to canonical contexts. A live context is
+covered if it is isomorphic to one of these and the agent may make exactly the corresponding calls there. The
+verdicts are about these decisions only. ``on_unknown`` determines what happens in any other context; by
+default it is refused. A verification whose verdicts are unknown covers no context.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ _MAX_VALUE_CHARACTERS = 40  # characters of a value in a message
 
 
 class NotVerified(Undecided):
-    """A decision that the verification does not cover. ``context`` is the live context, and ``selected`` the
-    calls that the agent would make there, None if it was not asked.
+    """A decision that the verification does not cover.
+
+    ``context`` is the live context, and ``selected`` are the calls that the agent would make there, or None
+    if it was not queried.
     """
 
     def __init__(self, message: str, context: DecisionContext, selected: frozenset[Call] | None) -> None:
@@ -51,14 +53,17 @@ class NotVerified(Undecided):
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The calls that may be made in a live context; the caller makes any one of them. ``not_verified`` says
-    why the verdicts are not about this decision; None if they are."""
+    """The calls that may be made in a live context; the caller makes any one of them.
+
+    ``not_verified`` is the reason why the verdicts are not about this decision, or None if they are.
+    """
 
     calls: frozenset[Call]
     not_verified: NotVerified | None = None
 
     @property
     def covered(self) -> bool:
+        """True if the verdicts are about this decision."""
         return self.not_verified is None
 
 
@@ -66,24 +71,23 @@ Escalate: TypeAlias = Callable[[NotVerified], Call | Collection[Call]]
 
 
 class VerifiedAgent:
-    """An agent of a deployment, held to what was verified. Threads may share one.
+    """An agent of a deployment, restricted to its verified decisions. Threads may share one.
 
-    ``verified`` is a `Verification`, or what `stead-sym verify --json` printed: a path, or the data. Without
-    ``agent`` the recorded decisions are carried out, and no model is needed. With one it is asked, in the
-    canonical wrapper, and its answer is compared with what was recorded: for a model with its store, say.
-    ``role`` is the name of the agent, of several.
+    ``verified`` is a `Verification`, or the output of `stead-sym verify --json`: a path, or the data. Without
+    ``agent`` the recorded decisions are carried out, and no model is needed. With one, such as a model with
+    its store, it is queried in the canonical wrapper, and its answer is compared with the record. ``role`` is
+    the name of the agent if there are several.
 
-    ``on_unknown`` says what happens in a context that no verified one is isomorphic to, and where the agent
-    may now do otherwise than was verified: `refuse` raises `NotVerified`; `escalate` asks the function
-    ``escalate``, a person, say; `ask` takes the agent's own answer. What the last two give is `Granted` with
-    the reason why it is not covered. A context whose canonical form takes more than ``canonical_timeout``
-    seconds is not covered either, and then nobody can be asked: `ask` raises too.
+    ``on_unknown`` determines what happens in a context that is isomorphic to no verified one, and if the
+    agent may now act differently than was verified. `refuse` raises `NotVerified`. `escalate` calls the
+    function ``escalate``, for example to query a person. `ask` takes the agent's own answer. The last two
+    return `Granted` with the reason why it is not covered. A context whose canonical form takes more than
+    ``canonical_timeout`` seconds is not covered either; no agent can be queried then, and `ask` raises too.
 
     The gates that the report records are in force here too: ``deployment`` is the one behind them.
 
-    Raises `InputError` for a report of another deployment, of verdicts that are unknown, or of an agent that
-    was verified as one that may do anything, so that there is nothing to hold it to, and where arguments do
-    not go together.
+    Raises `InputError` for a report of another deployment, of unknown verdicts, or of an agent that was
+    verified as one that may do anything and thus has no decisions, and if arguments do not fit together.
     """
 
     def __init__(
@@ -132,17 +136,17 @@ class VerifiedAgent:
                 )
 
     def decide(self, state: Instance | DecisionContext) -> Granted:
-        """What the agent may do in a live state, or in a context that was made from one: a view of it with
-        the calls that are offered.
+        """Return what the agent may do in a live state, or in a context that was made from one.
 
-        Raises `NotVerified` where that is refused, `InputError` for a state in which nothing is offered or
-        that does not fit the deployment, and `AgentError` for calls that are not offered; what the agent, or
-        the function that is escalated to, raises passes through.
+        A context is a view of the state with the offered calls. Raises `NotVerified` if the decision is
+        refused, `InputError` for a state in which nothing is offered or that does not fit the deployment, and
+        `AgentError` for calls that are not offered. An error of the agent, or of the function ``escalate``,
+        is passed on.
         """
         context = state if isinstance(state, DecisionContext) else self.context(state)
         try:
             placement = self._joint.placement(context)
-        except CanonicalLimit as limit:  # whether it is like a verified one is not known
+        except CanonicalLimit as limit:  # it is not known if a verified context is isomorphic
             return self._unknown(str(limit), context, None)
         rows = self._covered.get(placement.layout.key)
         if rows is None:
@@ -157,10 +161,10 @@ class VerifiedAgent:
         return self._unknown(f"{_listed(verified)} was verified, now it is {_listed(calls)}", context, calls)
 
     def context(self, state: Instance) -> DecisionContext:
-        """What the agent is shown and offered in a state.
+        """Return what the agent is shown and offered in a state.
 
-        Raises `DeclarationError` for a value that its finite sort does not have: verdicts are about the
-        declared ones, and whatever is called otherwise is isomorphic to one of these.
+        Raises `DeclarationError` for a value that its finite sort does not have. Verdicts are about the
+        declared values; every other value of the remaining sorts is isomorphic to one that was verified.
         """
         if not isinstance(state, Instance):
             raise TypeError(f"{state!r} is no state; give an `Instance`, or a `DecisionContext`")
@@ -190,8 +194,7 @@ class VerifiedAgent:
         return self._wrapper.decide([context])[0].calls
 
     def _beyond(self, context: DecisionContext) -> str:
-        """The sorts of which the context has more values than any verified context can have, in words; empty
-        if none."""
+        """Return, in words, the sorts with more values in the context than in any verified context."""
         exceeding = []
         for sort, active in context.view.active_domain.items():
             more = sorted(self.deployment.outside(sort, active))
@@ -213,7 +216,7 @@ class VerifiedAgent:
             case "refuse":
                 raise unknown
             case "ask":
-                if calls is None:  # the wrapper cannot ask without a canonical form
+                if calls is None:  # the wrapper cannot query the agent without a canonical form
                     raise unknown
                 return Granted(calls, unknown)
             case "escalate":
@@ -227,7 +230,7 @@ class VerifiedAgent:
     def _orbits(
         self, decisions: Iterable[tuple[DecisionContext, frozenset[Call]]]
     ) -> Mapping[LayoutKey, frozenset[Row]]:
-        """What may be done in each recorded context, as rows of its quotient."""
+        """Return the calls that may be made in each recorded context, as rows of its quotient."""
         orbits: dict[LayoutKey, frozenset[Row]] = {}
         for context, selected in decisions:
             if not selected or not selected <= context.calls:
@@ -245,7 +248,7 @@ class _Recorded:
 
 
 def _recorded_gates(verified: Verification | Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the gates that the agents were verified behind; none for data that is no such report."""
+    """Return the gates that the agents were verified behind; empty for data that is no such report."""
     if isinstance(verified, Verification):
         return verified.deployment.gated
     gates = verified.get("gates") if isinstance(verified, Mapping) else None
@@ -258,7 +261,7 @@ def _recorded_gates(verified: Verification | Mapping[str, Any]) -> tuple[str, ..
 def _recorded(
     deployment: Deployment, role: AgentRole, verified: Verification | Mapping[str, Any], source: str
 ) -> _Recorded:
-    """What was verified of an agent."""
+    """Return the recorded decisions of an agent."""
     if isinstance(verified, Verification):
         if text_digest(verified.deployment) != text_digest(deployment):
             raise InputError(
@@ -273,7 +276,7 @@ def _recorded(
         if run.contexts is None:
             run = verified.with_contexts().agents[role.name]
         return _Recorded(run.known, run.decisions)
-    if not isinstance(verified, Mapping | list):  # a list is no report, which is said below
+    if not isinstance(verified, Mapping | list):  # a list is no report; `_Report` rejects it
         as_verification(verified)
     return _Report(deployment, source).read(verified, role)
 
@@ -296,8 +299,10 @@ def _unheld(role: AgentRole) -> InputError:
 
 
 def _refuse_broken(claim: Any) -> None:
-    """Raise `InputError` where the verification ended with a run that breaks a claim: it has not met all
-    contexts."""
+    """Raise `InputError` if the verification ended with a run that breaks a claim.
+
+    Such a verification has not met all contexts.
+    """
     if claim is not None:
         raise InputError(
             f"a run breaks `{one_line(str(claim))}`, and no decision is covered beyond it; see the run in the"
@@ -306,7 +311,7 @@ def _refuse_broken(claim: Any) -> None:
 
 
 def _refuse_unknown(words: Mapping[str, Any]) -> None:
-    """Raise `InputError` for verdicts, given in words, that decisions cannot be covered by."""
+    """Raise `InputError` if some verdict, given as a word, cannot cover decisions."""
     if not words:
         raise InputError("no specification was verified, so that no verdict covers a decision; verify one")
     for name, word in words.items():
@@ -318,8 +323,10 @@ def _refuse_unknown(words: Mapping[str, Any]) -> None:
 
 
 def _refuse_missing(names: Iterable[Any]) -> None:
-    """Raise `InputError` where the bounds are not established, so that not all contexts were met. A verdict
-    may be `fails` nevertheless, so that `_refuse_unknown` does not see this."""
+    """Raise `InputError` if the bounds are not established, so that not all contexts were met.
+
+    A verdict may be `fails` nevertheless, so that `_refuse_unknown` does not detect this.
+    """
     if "bounded" in names:
         raise InputError(
             "the bounds are not established, and no decision is covered beyond them; see the reason in the"
@@ -329,7 +336,7 @@ def _refuse_missing(names: Iterable[Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """Reads the decisions of a report, which is data from outside, over a deployment."""
+    """A reader of the decisions in a report, which is external data, over a deployment."""
 
     deployment: Deployment
     source: str
@@ -378,7 +385,7 @@ class _Report:
         return DecisionContext(facts, calls), selected
 
     def _atom(self, text: str, arities: Mapping[str, int]) -> tuple[str, tuple[Value, ...]]:
-        """`P(u, v)` taken apart; values that hold `, ` cannot be told apart in it, and are an error."""
+        """Split `P(u, v)` into its name and values; values that contain `, ` are ambiguous and an error."""
         name, opening, inside = text.partition("(")
         args = tuple(inside[:-1].split(", ")) if inside != ")" or arities.get(name) else ()
         if not opening or not inside.endswith(")") or arities.get(name) != len(args):
@@ -390,6 +397,6 @@ class _Report:
 
 
 def _listed(calls: Collection[Call]) -> str:
-    """The calls, or of many the first."""
+    """Return the calls as text, or the first ones if there are many."""
     first = [str(call) for call in sorted(calls)[:4]]
     return ", ".join([*first, "…"] if len(calls) > len(first) else first) or "nothing"

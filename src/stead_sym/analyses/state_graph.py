@@ -1,8 +1,7 @@
-"""The reachable states of a verification as a graph: what exports and drawings start from.
+"""The graph of the reachable states of a verification, from which exports and drawings are made.
 
-One decision: the engine is asked for its initial states and its steps, state by state, and nothing else of it
-is used. With representatives these are the states that the symbolic engine chose, so that the counts of an
-export are those of the report.
+One decision: only the engine's initial states and steps are used, state by state. With representatives these
+are the states that the symbolic engine chose, so that the counts of an export are those of the report.
 """
 
 from __future__ import annotations
@@ -17,14 +16,16 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
 MAX_STATES = 20_000
-"""The most states that are written out by default. NuSMV takes minutes for more."""
+"""The number of states that are exported at most by default. NuSMV takes minutes for more."""
 
 
 @dataclass(frozen=True)
 class StateGraph:
-    """The graph (R, R0, →). ``states`` stand in the order in which they are met, the first ``initial`` of
-    them are the initial ones; ``steps[i]`` maps the number of each successor of state i to the words for a
-    step that leads there."""
+    """The graph (R, R0, →).
+
+    ``states`` are in the order in which they are met; the first ``initial`` of them are the initial ones.
+    ``steps[i]`` maps the number of each successor of state i to the label of a step that leads there.
+    """
 
     states: tuple[Instance, ...]
     initial: int
@@ -37,12 +38,12 @@ class StateGraph:
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
-        """The facts that some state holds, sorted."""
+        """The facts that hold in some state, sorted."""
         return tuple(sorted(frozenset[Fact]().union(*(state.facts for state in self.states))))
 
     @cached_property
     def active(self) -> Mapping[str, tuple[Value, ...]]:
-        """Per sort the values that are active in some state, sorted."""
+        """The values of each sort that are active in some state, sorted."""
         return {
             sort: tuple(sorted(frozenset[Value]().union(*(s.active_domain[sort] for s in self.states))))
             for sort in self.states[0].active_domain
@@ -50,9 +51,9 @@ class StateGraph:
 
 
 def state_graph(engine: Engine, max_states: int = MAX_STATES) -> StateGraph:
-    """The reachable states that an engine has found, and their steps.
+    """Return the reachable states that an engine has explored, with their steps.
 
-    Raises `Undecided` where there are more than ``max_states``.
+    Raises `Undecided` if there are more than ``max_states``.
     """
     if engine.states > max_states:
         raise Undecided(
@@ -63,7 +64,7 @@ def state_graph(engine: Engine, max_states: int = MAX_STATES) -> StateGraph:
     states = list(number)
     initial = len(states)
     steps: list[dict[int, str]] = []
-    for state in states:  # grows on the way
+    for state in states:  # `states` grows in the loop
         out: dict[int, str] = {}
         for step in sorted(engine.steps(state), key=lambda step: sorted(step.state)):
             if step.state not in number:

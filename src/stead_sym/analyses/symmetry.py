@@ -1,5 +1,6 @@
-"""Indistinguishable records: the contexts that are not action-rigid, what the choices among such records do
-to a verdict, and which hidden relations would tell the records apart.
+"""Indistinguishable records: contexts that are not action-rigid, and the effect of their choices on verdicts.
+
+The analysis also names the hidden relations that would distinguish the records.
 
 No equivariant agent selects just one of several calls that an automorphism of the context maps to each other
 (Proposition "No equivariant symmetry breaking"), so the wrapper lets any of them happen. A deployed agent
@@ -7,9 +8,9 @@ takes one of them. For some specifications this cannot matter, because its runs 
 agent: what holds on all runs of that agent holds on its runs too. For others `Engine.whatever_chosen` shows
 that no choice changes the verdict. The rest are verified again with single choices.
 
-The decision: a single choice goes by the order of identifiers. It takes the first of the interchangeable
+One decision: a single choice goes by the order of identifiers. It takes the first of the interchangeable
 calls, or the second, and so on, in each state anew. Such an agent is not equivariant, so its verdict is about
-the literal domain of the restriction only; that is enough to show that a verdict depends on the choice. If no
+the literal domain of the restriction only. That is enough to show that a verdict depends on the choice. If no
 single choice changes a verdict, another kind of choice still may.
 """
 
@@ -44,13 +45,16 @@ from stead_sym.verification.result import Verification
 from stead_sym.verification.verify import verified
 
 MOST_STATES = 20_000
-"""The most states of the literal domain that are explored."""
+"""The largest number of states of the literal domain that are explored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """``relation`` is not shown to the agent, or not in full. If it were, the calls that may happen would be
-    told apart in ``states`` of the ``of`` states that show this context."""
+    """A relation that is not shown to the agent, or not in full, and would distinguish its calls.
+
+    If ``relation`` were shown, the calls that may happen would be distinguished in ``states`` of the ``of``
+    states that show this context.
+    """
 
     relation: str
     states: int
@@ -61,11 +65,11 @@ class Separation:
 class Symmetric:
     """A canonical decision context that is not B-action-rigid (Definition "Action-rigidity").
 
-    ``automorphism`` shows that; ``moved`` are the offered calls that it moves. ``alike`` are the classes of
+    ``automorphism`` is a witness; ``moved`` are the offered calls that it moves. ``alike`` are the classes of
     values that automorphisms exchange. The base agent selected the calls ``selected``, and any of the calls
     ``possible`` may happen; ``orbits`` are the classes of these that automorphisms map to each other.
-    ``separations`` are the relations of the deployment that would tell them apart, and ``remedy`` says so in
-    words.
+    ``separations`` are the relations of the deployment that would distinguish them, and ``remedy`` is the
+    same in words.
     """
 
     agent: str
@@ -95,9 +99,12 @@ class Symmetric:
 
 @dataclass(frozen=True, slots=True)
 class SingleChoice:
-    """The agent that, in the states that show ``contexts``, takes the call at place ``rank`` of the
-    interchangeable ones, in the order of identifiers, or the last one if there are fewer. ``holds`` has the
-    truth of each specification on the literal domain under this agent, None if no run is fair."""
+    """An agent that resolves the choice in ``contexts`` by the order of identifiers.
+
+    In the states that show them it takes the call at position ``rank`` of the interchangeable ones, or the
+    last one if there are fewer. ``holds`` has the truth of each specification on the literal domain under
+    this agent, None if no run is fair.
+    """
 
     contexts: tuple[Symmetric, ...]
     rank: int
@@ -106,12 +113,12 @@ class SingleChoice:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """What choices among indistinguishable records do to the verdicts of ``result``, which is on the literal
-    domain if there is such a choice.
+    """The effect of choices among indistinguishable records on the verdicts of ``result``.
 
-    ``contexts`` are the contexts met that are not action-rigid. ``kept`` maps each specification whose
-    verdict no choice of any kind changes to the reason. The other specifications were verified again with
-    each of ``choices``; ``left`` counts the choices that were not tried.
+    ``result`` is on the literal domain if there is such a choice. ``contexts`` are the contexts met that are
+    not action-rigid. ``kept`` maps each specification whose verdict no choice of any kind changes to the
+    reason. The other specifications were verified again with each of ``choices``; ``left`` counts the choices
+    that were not tried.
     """
 
     result: Verification
@@ -122,7 +129,7 @@ class Symmetry:
 
     @property
     def choosing(self) -> tuple[Symmetric, ...]:
-        """The contexts in which one of several calls alike may happen."""
+        """The contexts in which one of several symmetric calls may happen."""
         return tuple(context for context in self.contexts if context.orbits)
 
     @property
@@ -145,13 +152,12 @@ def symmetry(
     max_states: int = MOST_STATES,
     progress: Progress | None = None,
 ) -> Symmetry:
-    """The contexts met that are not action-rigid, and what choices among indistinguishable records do to
-    verdicts.
+    """Return the contexts that are not action-rigid, and the effect of symmetric choices on verdicts.
 
     First the deployment is verified, which meets every context. If some context is not action-rigid, the
-    literal domain is explored state by state. Raises what `verify` raises, `Undecided` where that domain has
-    more than ``max_states`` states, and `InputError` where every agent selects everything that it is offered,
-    so that there is no choice.
+    literal domain is explored state by state. Raises what `verify` raises, `Undecided` if that domain has
+    more than ``max_states`` states, and `InputError` if every agent selects everything that it is offered, so
+    that there is no choice.
     """
     as_deployment(deployment)
     wrappers = wrap_all(deployment, agent)
@@ -243,7 +249,7 @@ def _described(
 
 
 def _classes(generators: Collection[Mapping[Value, Value]]) -> tuple[tuple[Value, ...], ...]:
-    """The orbits of values with more than one."""
+    """Return the orbits of values that have two or more members."""
     over: dict[Value, set[Value]] = {}
     for generator in generators:
         for value, image in generator.items():
@@ -260,8 +266,7 @@ def _separations(
     wrapper: CanonicalWrapper,
     shown: Sequence[tuple[Instance, Decision]],
 ) -> Iterator[Separation]:
-    """The relations that tell the possible calls apart in some of these states, those that do it in most
-    first."""
+    """Yield the relations that distinguish the possible calls in some state, the most effective first."""
     whole = {view.relation for view in role.views if view.where == TRUE}
     hidden = [r.name for r in deployment.schema.relations if role.views and r.name not in whole]
     counts: Counter[str] = Counter()
@@ -303,8 +308,8 @@ def _remedy(deployment: Deployment, separations: Sequence[Separation], sorts: Co
 def _kept(
     deployment: Deployment, specs: Sequence[Spec], result: Verification, choosing: bool
 ) -> Iterator[tuple[str, str]]:
-    """The specifications whose verdict no choice changes, with the reason."""
-    fewer = any(action.kind == "tool" for action in deployment.fair_actions)  # asked for by a choice
+    """Yield the specifications whose verdict no choice changes, with the reason."""
+    fewer = any(action.kind == "tool" for action in deployment.fair_actions)  # a choice may violate it
     fewer = fewer or bool(deployment.fair)  # a choice may hide more states, and runs into them count
     tied = Choosers(tied=frozenset(name for name, one in result.moves.wrappers.items() if one is not None))
     for spec in specs:

@@ -230,6 +230,24 @@ class Answers(Struct, frozen=True):
     contexts: tuple[Entry, ...]
 
 
+class LeftOut(Struct, frozen=True):
+    """A ``conjunct`` of a condition that a ``tool`` is taken without, numbered from 0 in the kernel's form.
+
+    The condition is the guard if ``alternative`` is 0, else the `when` of that alternative if ``statement``
+    is 0, else the `where` of that statement.
+    """
+
+    tool: str
+    alternative: Number
+    statement: Number
+    conjunct: Number
+
+    @property
+    def place(self) -> tuple[str, int, int, int]:
+        """Where the conjunct stands."""
+        return self.tool, self.alternative, self.statement, self.conjunct
+
+
 class Induction(Struct, frozen=True):
     """A set of ``views`` over at most ``k`` values, and the claims that it proves.
 
@@ -239,7 +257,9 @@ class Induction(Struct, frozen=True):
     constants are treated as ordinary values (`checker.records`). ``answers`` are those of agents that were
     queried (`checker.answered`). If only ``relations`` of the deployment are considered, together with the
     values ``in_use`` of these sorts, the views are those of that slice (`checker.sliced`).
-    The bounds that the file declares for the sorts ``without_bounds`` are not assumed.
+    The bounds that the file declares for the sorts ``without_bounds`` are not assumed. The tools
+    are taken without the conjuncts ``left_out`` (`checker.weaker`), and those of a slice without
+    ``left_out_of_slice``.
     """
 
     k: Annotated[int, Meta(ge=1, le=6)]
@@ -252,11 +272,18 @@ class Induction(Struct, frozen=True):
     relations: tuple[str, ...] | None = None
     in_use: tuple[str, ...] = ()
     without_bounds: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    left_out_of_slice: tuple[LeftOut, ...] = ()
 
 
 def remembering(number: int) -> str:
     """Return the name of the relation that remembers for a part of a claim; the language has no such name."""
     return f"watched?{number}"
+
+
+def free(tool: str, number: int) -> str:
+    """Return the name of a relation in the place of a condition of a tool; the language has no such name."""
+    return f"free?{tool}?{number}"
 
 
 def in_use(sort: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.deepening.deepen import Deepening
 from stead_sym.analyses.views.every_number import Proof, always
 from stead_sym.analyses.views.every_number import Shown as EveryNumberShown
+from stead_sym.analyses.views.weakening import LeftOut as Conjunct
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
 from stead_sym.certificate.document import (
@@ -24,6 +25,7 @@ from stead_sym.certificate.document import (
     Entry,
     Follower,
     Induction,
+    LeftOut,
     Named,
     Shown,
     Source,
@@ -147,6 +149,8 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
                 _answers(proof),
                 *_slice(proof),
                 proof.without_bounds,
+                _left_out(proof.left_out),
+                _left_out(proof.left_out_of_slice),
             )
             for (k, proof, invariants, _), shown in inductions.items()
         ),
@@ -159,6 +163,10 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another directory") from None
     return path
+
+
+def _left_out(conjuncts: Iterable[Conjunct]) -> tuple[LeftOut, ...]:
+    return tuple(LeftOut(one.tool, one.alternative, one.statement, one.conjunct) for one in conjuncts)
 
 
 def _answers(proof: Proof) -> tuple[Answers, ...]:

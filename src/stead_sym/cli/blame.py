@@ -1,4 +1,4 @@
-"""`stead-sym blame`: which decisions of an agent a failing specification rests on."""
+"""The command `stead-sym blame`: the decisions of an agent that a failing specification rests on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def add_blame(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `blame`."""
+    """Add the arguments of `blame`."""
     parser.usage = "stead-sym blame FILE [options]"
     parser.set_defaults(run=_blame)
     add_request(parser, questions=True, domain_help="as for verify (default: normal)")
@@ -80,7 +80,7 @@ def _blame(options: argparse.Namespace) -> int:
 
 @dataclass
 class _Report:
-    """What is known so far, by specification. The parent process keeps it, for a run that is ended."""
+    """The results up to now, by specification. The parent process keeps it for a run that is ended."""
 
     _result: Verification
     _options: argparse.Namespace
@@ -88,7 +88,7 @@ class _Report:
     _texts: dict[str, str] = field(default_factory=dict)
 
     def add(self, found: Blame, gate: Shield | None = None) -> None:
-        """Put in what was found for a specification, in the place of what was known before."""
+        """Add the result for a specification, in place of an earlier one."""
         console = console_on(sys.stdout)
         way_out = "" if gate is None else _way_out(self._options.file, found.spec, gate)
         with console.capture() as printed:
@@ -108,22 +108,24 @@ _KEPT = "blame"
 
 
 def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
-    """Print what was known when the run was ended."""
+    """Print the results up to the point at which the run was ended."""
     if ended.kept and not ended.printing:
         console_on(sys.stdout).file.write(str(ended.kept[-1]["text"]))
         sys.stdout.flush()
-        options.json = False  # it is printed
+        options.json = False  # the report is printed above
     return print_stopped(options, ended)
 
 
 def _shielding(deployment: Deployment, found: Blame, progress: Progress | None) -> Shield | None:
-    """A gate under which the specification holds of every agent and that leaves something to do, if the only
-    mends leave nothing."""
+    """Return a gate under which the specification holds for every agent, if all repairs are idle.
+
+    The gate allows some call with an effect. The result is None if there is no such gate.
+    """
     if not found.is_idle or deployment.gated:
         return None
     try:
         shielded = shield(deployment, found.spec, progress=progress)
-    except (InputError, Undecided):  # it has no largest restriction, or none was found
+    except (InputError, Undecided):  # there is no largest restriction, or none was found
         return None
     acting = {tool.name for tool in deployment.tools if any(effect.statements for effect in tool.effects)}
     if shielded.gate is None or not any(one.allowed for one in shielded.tools if one.tool in acting):

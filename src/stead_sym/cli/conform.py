@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.modules import user_object
+from stead_sym.cli.modules import user_module, user_object
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import MAX_STATES, conform
+from stead_sym.conformance.found import Conformance
+from stead_sym.conformance.kept import tests_of
 from stead_sym.conformance.printed import conformance_data, print_conformance
+from stead_sym.conformance.report import sources_of
 from stead_sym.deployment.files import load
 from stead_sym.errors import InputError, Undecided
 from stead_sym.report.streams import console_on
@@ -41,31 +48,67 @@ def add_conform(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"run at most so many states, the smallest (default: {MAX_STATES})",
     )
+    parser.add_argument(
+        "--concurrent",
+        action="store_true",
+        help="run every two calls that a state offers at the same time too",
+    )
     add_limits(parser)
+    parser.add_argument("--test", metavar="OUT.py", help="write each difference there as a test for pytest")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def _conform(options: argparse.Namespace) -> int:
     deployment = load(options.file)
-    binding = _binding(options.binding)
-    if options.database is not None:
-        binding = replace(binding, database=options.database)
-    with display(options) as progress:
-        found = conform(deployment, binding, max_states=options.max_states, progress=progress)
+    if options.test is not None:
+        _prepare(options.test)
+    with redirect_stdout(sys.stderr):  # what the tools print is no part of the report
+        binding, module = _binding(options.binding)
+        if options.database is not None:
+            binding = replace(binding, database=options.database)
+        with display(options) as progress:
+            found = conform(
+                deployment,
+                binding,
+                max_states=options.max_states,
+                concurrent=options.concurrent,
+                progress=progress,
+            )
     if options.json:
-        print(json.dumps(conformance_data(found), indent=2))
+        print(json.dumps(conformance_data(found) | {"sources": sources_of(binding, module)}, indent=2))
     else:
         print_conformance(deployment, found, console_on(sys.stdout))
     if not found.agrees:
+        if options.test is not None:
+            _write_tests(found, options)
         return 1
     return 0 if found.complete else Undecided.exit_status
 
 
-def _binding(words: str) -> Binding:
-    """Return the binding that a module holds."""
+def _prepare(test: str) -> None:
+    """Raise `InputError` if tests cannot be written there."""
+    if not test.endswith(".py"):
+        raise InputError(f"{test} is no Python file; name it test_….py")
+    if os.path.exists(test):
+        raise InputError(f"{test} is there already; name another file, or remove it")
+    if not os.path.isdir(os.path.dirname(test) or "."):
+        raise InputError(f"{test} cannot be written (there is no such folder)")
+
+
+def _write_tests(found: Conformance, options: argparse.Namespace) -> None:
+    file = repr(options.file)
+    if os.path.isfile(options.file):
+        path = Path(os.path.relpath(options.file, os.path.dirname(options.test) or ".")).as_posix()
+        file = f"Path(__file__).parent / {path!r}"
+    Path(options.test).write_text(tests_of(found, file, options.binding), encoding="utf-8")
+
+
+def _binding(words: str) -> tuple[Binding, ModuleType]:
+    """Return the binding that a module holds, and the module."""
     module, _, name = words.partition(":")
+    found = user_module(words, module)
     binding = user_object(words, module, name or "binding")
     if not isinstance(binding, Binding):
         raise InputError(f"{words}: {name or 'binding'} is no Binding; name one: MODULE:NAME")
-    return binding
+    return binding, found

@@ -22,6 +22,7 @@ from stead_sym.imports.ddl import DIALECTS, read_ddl
 from stead_sym.imports.draft import draft
 from stead_sym.imports.tables import Tables
 from stead_sym.imports.tools import ToolSchema, read_tools, tools_of_functions
+from stead_sym.imports.transactions import read_transactions
 from stead_sym.support.printable import printable
 
 
@@ -52,6 +53,13 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     tools.add_argument(
         "--tools", metavar="FILE", help="function schemas in JSON, or MODULE[:NAME], functions in Python"
     )
+    tools.add_argument(
+        "--sql",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="tools that are SQL, each after a line `-- name: TOOL`: their guards and effects are translated",
+    )
     tools.add_argument("--mcp", metavar="SERVER", help="an MCP server: a command that starts it, or its URL")
 
 
@@ -70,8 +78,9 @@ def _import(options: argparse.Namespace) -> int:
             known = ", ".join(table.name for table in tables.tables)
             raise InputError(f"there is no table {name}; there are {known}")
     tools = (*_tools(options.tools), *_served(options.mcp))
+    transactions = [one for path in options.sql for one in read_transactions(_text(path), options.dialect)]
     name = "imported" if output is None else output.stem
-    made = draft(name, tables, tools, keep=options.table)
+    made = draft(name, tables, tools, keep=options.table, transactions=transactions)
     parse_deployment(made.text, folder=folder)
     if output is None:
         print(made.text, end="")

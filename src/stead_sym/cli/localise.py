@@ -1,4 +1,4 @@
-"""`stead-sym verify --method local`: specifications shown or refuted on the few facts that each needs."""
+"""The option `--method local` of `stead-sym verify`: specifications decided on few facts each."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ _REFUSED = {
     "annotate": "--annotate",
     "sarif": "--sarif",
 }
-"""What needs all reachable states, or is about them."""
+"""The options that need all reachable states, or are about them."""
 
 
 def verify_locally(
     options: argparse.Namespace, deployment: Deployment, questions: Sequence[Question] | None
 ) -> int:
-    """Show or refute what can be on few facts, and report: status 1 if anything is not as expected, else 3 if
-    anything is unknown."""
+    """Decide the specifications for which few facts suffice, report, and return the exit status.
+
+    The status is 1 if some decided specification is not as expected, else 3 if one is unknown.
+    """
     for name, option in _REFUSED.items():
         if getattr(options, name):
             raise InputError(f"{option} is about all reachable states; leave it out with --method local")
@@ -74,7 +76,7 @@ def verify_locally(
 
 
 def _teller(options: argparse.Namespace, names: Sequence[str]) -> Callable[[Verdict, Moves | None], None]:
-    """Passes on each verdict that is not unknown, and writes its evidence where that is asked for."""
+    """Return a callback that passes on each decided verdict, and writes its evidence if requested."""
     console = None if options.json else console_on(sys.stdout)
 
     def tell(verdict: Verdict, moves: Moves | None) -> None:

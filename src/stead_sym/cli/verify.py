@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from stead_sym.agents.roles import deciding
@@ -64,6 +65,12 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="verdicts are unknown where a model gives the offered calls less than P of its probability",
     )
+    asked_for.add_argument(
+        "--conformed",
+        metavar="REPORT",
+        help="a report of `conform --json`: the verdicts say on what the system was compared; refused if the"
+        " file or the system's code has changed since",
+    )
     add_written(parser.add_argument_group("what is printed and written"))
     add_model_options(parser)
     add_solving(parser.add_argument_group("how it is solved, and when it is given up"))
@@ -76,6 +83,10 @@ def _verify(options: argparse.Namespace) -> int:
     prepare_located(options)
     with errors_located(options):
         deployment = request.load()
+        if options.conformed is not None and (
+            options.method == "local" or options.deepen or deployment.unbounded
+        ):
+            raise InputError("--conformed is for a verification within the bounds of the file; leave it out")
         if options.method == "local":
             return verify_locally(options, deployment, request.questions)
         if options.deepen or deployment.unbounded:
@@ -95,6 +106,11 @@ def _verify_here(
     if options.max_bound is not None:
         raise InputError("--max-bound is how far --deepen goes; add --deepen, or leave it out")
     agents = chosen_agents(deployment, options)
+    compared = None
+    if options.conformed is not None:
+        from stead_sym.conformance.report import conformed
+
+        compared = conformed(replace(request_of(options), gates=()).load(), options.conformed)
     if options.evidence is not None:
         from stead_sym.report.folder import prepare, write_evidence
 
@@ -130,6 +146,8 @@ def _verify_here(
                 min_mass=options.min_mass,
                 established=told,
             )
+            if compared is not None:
+                result = result.with_hypothesis(compared)
             if options.contexts:
                 result = result.with_contexts()
             if options.certify is not None and not uncertifiable(result):

@@ -1,1 +1,1 @@
-"""Whether a deployment and a running system are the same: its tools, run on the states of the model."""
+"""Compare a deployment with a running system, whose tools are run on the states of the model."""

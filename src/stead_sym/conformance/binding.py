@@ -1,4 +1,4 @@
-"""What of a running system stands for what of a deployment: rows for facts, code or SQL for tools.
+"""A running system as a deployment sees it: rows for facts, code or SQL for tools.
 
 One decision: a relation is bound to rows by columns alone, so that the same words load a state and read it
 back. What is read therefore is what was loaded, unless the database or a tool changes it.
@@ -8,10 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
-Implementation: TypeAlias = str | Sequence[str] | Callable[..., object]
-"""What a tool is: SQL statements with `:parameter` for arguments, or a Python function."""
+from stead_sym.errors import InputError
+from stead_sym.imports.transactions import read_transactions
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """A tool of an MCP server, called with the arguments by name.
+
+    ``server`` is its URL, or the command that starts it, in which `{database}` stands for the URL of the
+    scratch database. ``name`` is that of the tool there, by default the deployment's.
+    """
+
+    server: str
+    name: str = ""
+
+
+Implementation: TypeAlias = str | Sequence[str] | Callable[..., object] | McpTool
+"""An implementation: SQL statements with `:parameter` for arguments, a function, or a tool of a server.
+
+A SELECT among the statements that returns no row refuses the call.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +53,11 @@ class Binding:
     """A running system as a deployment sees it.
 
     ``database``
-        The URL of a database that may be emptied, as SQLAlchemy takes it. Nothing is run unless ``scratch``
-        says that it is one.
+        The URL of a database for this alone, as SQLAlchemy takes it. Nothing is run unless ``scratch`` says
+        that it is one, and unless the tables of the relations are empty.
     ``schema``
-        SQL that creates the tables; it is run once if the database has none.
+        SQL that creates the tables, or a function that does, given a connection; run once if the database
+        has none.
     ``relations``
         The rows of relations, of those only that the names do not give: relation `OrderItems` stands for the
         table `order_items` with columns of the same names, and `OrdersApprovedBy` for a column that may be
@@ -54,7 +75,19 @@ class Binding:
     database: str
     tools: Mapping[str, Implementation]
     scratch: bool = False
-    schema: str = ""
+    schema: str | Callable[[Any], object] = ""
     relations: Mapping[str, Rows] = field(default_factory=dict)
     defaults: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     identifiers: Mapping[str, Callable[[int], object]] = field(default_factory=dict)
+
+
+def sql_tools(path: str | Path) -> Mapping[str, Sequence[str]]:
+    """Return the statements of each tool of a text in SQL, as `stead-sym import --sql` reads it.
+
+    Raise `InputError` if the text cannot be read.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); name a text of SQL") from None
+    return {one.name: [each.text for each in one.statements] for one in read_transactions(text)}

@@ -5,7 +5,8 @@ Of a state D and a call ω(u), the system agrees with the deployment if, loaded 
 the call, if it ends in D. States are those reachable under any agent, one for each isomorphism class.
 
 A tool of the system that lets the order of identifiers decide (the smallest id, say) is seen with one order
-only.
+only. If asked for, and if single calls do not differ, two calls that a state offers are run at the same time
+(`interleaved`).
 
 One decision: a call that the deployment does not offer is made as well, also with an identifier that is not
 there. A guard that the system lacks is found by the call that it should refuse.
@@ -13,20 +14,23 @@ there. A guard that the system lacks is found by the call that it should refuse.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from typing import Literal, TypeAlias
 
 from stead_sym.conformance.binding import Binding
+from stead_sym.conformance.coverage import Guard
+from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
+from stead_sym.conformance.interleaved import Interleaver
 from stead_sym.conformance.system import CannotLoad, System, Unlisted, opened
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import calls_of, databases
+from stead_sym.deployment.initial import initial_states
+from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
+from stead_sym.deployment.semantics import calls_of, databases, possible, within
 from stead_sym.deployment.tool import Call, Tool
-from stead_sym.engines.explicit.engine import ExplicitEngine
 from stead_sym.errors import InputError, Undecided
+from stead_sym.evidence.data import text_digest
 from stead_sym.relational.canonical import canonical_form, isomorphic
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -34,70 +38,11 @@ from stead_sym.support.progress import Progress
 from stead_sym.verification.verify import verify
 
 MAX_STATES = 2_000
-"""So many states are loaded by default."""
+"""The default limit on the states that are loaded."""
 MOST_EXPLORED = 100_000
-"""So many states are explored at most."""
+"""The limit on the states that are explored, up to isomorphism."""
 MOST_DIFFERENCES = 1
-"""So many differences are kept of each tool and kind, the smallest first."""
-
-Kind: TypeAlias = Literal["refused", "not refused", "other result", "value not listed"]
-"""How a system differs: it refuses a call that the deployment offers, or changes something though the
-deployment does not offer the call; it ends in another state; it writes a value that the file lacks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A call on which deployment and system differ.
-
-    ``expected`` are the states that the deployment leads to, only ``before`` if it does not offer the call;
-    ``found`` is where the system ends, None if that cannot be read. ``said`` is what the system says.
-    """
-
-    kind: Kind
-    call: Call
-    before: Instance
-    expected: tuple[Instance, ...]
-    found: Instance | None
-    said: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Exercised:
-    """How often a tool was called: where the deployment offers the call, and where it does not.
-
-    ``untaken`` are the numbers of the alternatives, from 1, that no call of the system ended in.
-    """
-
-    offered: int
-    not_offered: int
-    untaken: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Conformance:
-    """What a comparison found.
-
-    ``unloaded`` are the reasons that the database gave for refusing states, each with the first such state.
-    ``unbound`` are the tools and events that the binding does not run. ``complete`` says that every
-    reachable state was loaded, up to isomorphism.
-    """
-
-    states: int
-    tools: Mapping[str, Exercised]
-    differences: tuple[Difference, ...]
-    unloaded: Mapping[str, Instance]
-    unbound: tuple[str, ...]
-    complete: bool
-
-    @property
-    def calls(self) -> int:
-        """The number of calls that were made."""
-        return sum(one.offered + one.not_offered for one in self.tools.values())
-
-    @property
-    def agrees(self) -> bool:
-        """Return True if no difference was found, and every state could be loaded."""
-        return not self.differences and not self.unloaded
+"""The limit on the differences that are kept of each tool and kind, the smallest first."""
 
 
 def conform(
@@ -105,65 +50,103 @@ def conform(
     binding: Binding,
     *,
     max_states: int = MAX_STATES,
+    concurrent: bool = False,
     progress: Progress | None = None,
 ) -> Conformance:
     """Run the tools of a system on the reachable states of a deployment, smallest first.
 
-    Raise `InputError` if the binding does not fit, and `Undecided` if more than `MOST_EXPLORED` states are
+    With ``concurrent`` pairs of calls are run at the same time too, if the single calls do not differ. Raise
+    `InputError` if the binding does not fit, and `Undecided` if more than `MOST_EXPLORED` states are
     reachable.
     """
-    with opened(deployment, binding) as system:
-        explored = _explored(deployment, progress)
-        deployment, restriction = explored.graph.deployment, explored.restriction
-        comparison = _Comparison(deployment, binding, system, restriction, progress)
-        return comparison.of(_states(explored), max_states)
+    digest = text_digest(deployment)
+    with opened(deployment, binding, concurrent=concurrent) as system:
+        there = reached(deployment, progress)
+        comparison = Comparison(there.deployment, binding, system, there.restriction, digest, progress)
+        return comparison.of(there.states, max_states, concurrent=concurrent)
 
 
-def _explored(deployment: Deployment, progress: Progress | None) -> ExplicitEngine:
-    """Return the explicit engine over the states that are reachable under any agent."""
-    result = verify(
-        deployment, "any", [], engine="explicit", findings=False, max_states=MOST_EXPLORED, progress=progress
-    )
-    if result.broken is not None or not isinstance(result.engine, ExplicitEngine):
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The reachable states of a deployment under any agent, one of each isomorphism class, smallest first."""
+
+    deployment: Deployment
+    restriction: Restriction
+    forms: Mapping[Instance, Instance]
+    """By canonical form, relative to C, the state that stands for it."""
+
+    @property
+    def states(self) -> list[Instance]:
+        """Return the states, smallest first."""
+        return sorted(self.forms.values(), key=lambda state: (len(state), sorted(state)))
+
+
+def reached(deployment: Deployment, progress: Progress | None = None) -> Reached:
+    """Return the reachable states of a deployment.
+
+    One state of each class suffices, since the steps of isomorphic states are isomorphic; and of the initial
+    states those over as many values as the bounds allow. The symbolic engine has checked by then that no run
+    breaks the definition or a claim.
+
+    Raise `Undecided` if one does, or beyond `MOST_EXPLORED` classes, and `InputError` for a deployment that
+    reads the past.
+    """
+    result = verify(deployment, "any", [], findings=False, progress=progress)
+    deployment = result.deployment
+    if result.broken is not None:
         raise Undecided("the deployment breaks its definition or a claim; verify it first")
-    if result.deployment.history:
+    if deployment.history:
         raise InputError(
             "the deployment reads the past, which no database can be loaded with; keep it in a relation"
         )
-    return result.engine
-
-
-def _states(engine: ExplicitEngine) -> list[Instance]:
-    """Return the reachable states up to isomorphism that fixes C, smallest first."""
-    constants = frozenset[Value]().union(*engine.graph.deployment.constants.values())
-    classes = {canonical_form(state, constants).instance: state for state in engine.graph.states}
-    return sorted(classes.values(), key=lambda state: (len(state), sorted(state)))
+    constants = frozenset[Value]().union(*deployment.constants.values())
+    restriction = theorem_restriction(deployment, [])
+    begins = initial_states(deployment, normal_restriction(deployment).values)
+    forms: dict[Instance, Instance] = {}
+    waiting = deque(sorted(begins, key=sorted))
+    while waiting:
+        state = waiting.popleft()
+        form = canonical_form(state, constants).instance
+        if form in forms:
+            continue
+        if len(forms) >= MOST_EXPLORED:
+            raise Undecided(f"more than {MOST_EXPLORED:,} states are reachable; lower the bounds")
+        forms[form] = state
+        if progress is not None and len(forms) % 256 == 1:
+            progress("reach", states=len(forms))
+        afters = (databases(deployment, c, state, restriction) for c in sorted(possible(deployment, state)))
+        waiting.extend(after for found in afters for after in found if within(restriction, after))
+    return Reached(deployment, restriction, forms)
 
 
 @dataclass
-class _Comparison:
-    """A comparison while it runs."""
+class Comparison:
+    """A comparison while it runs, with what it has found."""
 
     deployment: Deployment
     binding: Binding
     system: System
     restriction: Restriction
-    progress: Progress | None
+    digest: str = ""
+    progress: Progress | None = None
+    differences: list[Difference] = field(default_factory=list)
+    _kinds: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _steps: dict[Instance, dict[Call, int]] = field(default_factory=dict)
+    """By state and call that it offers: the number of statements and commits of the call alone."""
 
-    def of(self, states: list[Instance], max_states: int) -> Conformance:
+    def of(self, states: list[Instance], max_states: int, *, concurrent: bool = False) -> Conformance:
         """Return what the calls of these states show."""
         named = [tool for tool in self.deployment.tools_and_events if not tool.stays]
         tools = [tool for tool in named if tool.name in self.binding.tools]
-        differences: list[Difference] = []
+        guards = {tool.name: Guard.of(tool) for tool in tools}
         unloaded: dict[str, Instance] = {}
         offered, not_offered = Counter[str](), Counter[str]()
         taken: dict[str, set[int]] = {tool.name: set() for tool in tools}
-        kinds = Counter[tuple[str, str]]()
         for number, state in enumerate(states[:max_states]):
             if self.progress is not None:
                 self.progress("conforming", states=number, calls=offered.total() + not_offered.total())
             try:
-                self._load(state)
+                self.load(state)
             except CannotLoad as error:
                 unloaded.setdefault(str(error), state)
                 continue
@@ -171,28 +154,66 @@ class _Comparison:
                 allowed = calls_of(self.deployment, tool, state)
                 for call in self._calls(tool, state):
                     (offered if call in allowed else not_offered)[tool.name] += 1
-                    found = self._compare(tool, call, state, call in allowed)
-                    if isinstance(found, int):
-                        taken[tool.name].add(found)
+                    guards[tool.name].note(call, state)
+                    found = self.compare(tool, call, state, call in allowed)
+                    if isinstance(found, Difference):
+                        self._keep(found)
                     elif found is not None:
-                        kinds[tool.name, found.kind] += 1
-                        if kinds[tool.name, found.kind] <= MOST_DIFFERENCES:
-                            differences.append(found)
+                        taken[tool.name].add(found)
         exercised = {
             tool.name: Exercised(
                 offered[tool.name],
                 not_offered[tool.name],
                 tuple(n for n in range(1, len(tool.effects) + 1) if n - 1 not in taken[tool.name]),
+                guards[tool.name].number,
+                guards[tool.name].never,
             )
             for tool in tools
         }
         unbound = tuple(tool.name for tool in named if tool not in tools)
-        complete = len(states) <= max_states
+        asked = concurrent and not self.differences and not unloaded
+        interleaved = self._interleave() if asked else None
         return Conformance(
-            min(len(states), max_states), exercised, tuple(differences), unloaded, unbound, complete
+            min(len(states), max_states),
+            exercised,
+            tuple(self.differences),
+            unloaded,
+            unbound,
+            len(states) <= max_states,
+            self.digest,
+            interleaved,
+            tuple(tool.name for tool in tools if asked and self._alone(tool)),
         )
 
-    def _load(self, state: Instance) -> None:
+    def _keep(self, found: Difference) -> None:
+        """Keep a difference if there are few of its kind."""
+        calls = [found.call.tool] if found.meanwhile is None else [found.call.tool, found.meanwhile.call.tool]
+        key = (found.kind, *sorted(calls))
+        self._kinds[key] += 1
+        if self._kinds[key] <= MOST_DIFFERENCES:
+            self.differences.append(found)
+
+    def _interleave(self) -> int:
+        """Run every two calls that a state offers, one amid the other; return how often."""
+        interleaver = Interleaver(self.deployment, self.system, self.restriction)
+        number = 0
+        for at, (state, steps) in enumerate(self._steps.items()):
+            if self.progress is not None:
+                self.progress("interleaving", states=at, pairs=number)
+            for first, second in product(sorted(steps), repeat=2):
+                for step in range(2, steps[first] + 1):
+                    found = interleaver.compare(state, first, second, step)
+                    number += found is not False
+                    if isinstance(found, Difference):
+                        self._keep(found)
+        return number
+
+    def _alone(self, tool: Tool) -> bool:
+        """Return True if no call could run amid one of this tool."""
+        counts = (n for steps in self._steps.values() for call, n in steps.items() if call.tool == tool.name)
+        return all(count < 2 for count in counts)
+
+    def load(self, state: Instance) -> None:
         """Load a state; raise `InputError` if something else is read back."""
         self.system.load(state)
         try:
@@ -216,7 +237,7 @@ class _Comparison:
         for args in product(*ranges):
             yield Call(tool.name, args)
 
-    def _compare(self, tool: Tool, call: Call, state: Instance, allowed: bool) -> Difference | int | None:
+    def compare(self, tool: Tool, call: Call, state: Instance, allowed: bool) -> Difference | int | None:
         """Make a call; return a difference, or the number of the alternative that was taken, or None."""
         if allowed:
             expected = {
@@ -226,14 +247,17 @@ class _Comparison:
             }
         else:
             expected = {state: -1}
-        said = self.system.run(call)
+        steps: list[str] = []
+        said = self.system.run(call, steps.append if allowed else None)
+        if allowed:
+            self._steps.setdefault(state, {})[call] = len(steps)
         try:
             found = self.system.state()
         except Unlisted as error:
-            self._load(state)
+            self.load(state)
             return Difference("value not listed", call, state, tuple(expected), None, str(error))
         if found != state:
-            self._load(state)
+            self.load(state)
         if found in expected:
             number = expected[found]
         else:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from io import StringIO
+
 from rich.console import Console, Group, RenderableType
 
-from stead_sym.conformance.conform import Conformance, Difference
+from stead_sym.conformance.found import Conformance, Difference, Exercised
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.evidence.document import Json
 from stead_sym.relational.instance import Instance
+from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table, Text, indented, labelled
 
 
@@ -33,16 +37,28 @@ def _run(found: Conformance) -> RenderableType:
     table = labelled()
     table.add_row("states", f"{found.states:,}, one of each kind, smallest first")
     table.add_row("calls", f"{found.calls:,}")
+    if found.interleaved is not None:
+        table.add_row("pairs", f"{found.interleaved:,} runs of one call amid another")
     counts = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
-    for title in ("tool", "offered", "not offered", "alternatives not taken"):
+    for title in ("tool", "offered", "not offered", "alternatives not taken", "guard both ways"):
         counts.add_column(title, justify="left" if title == "tool" else "right")
     for name, one in found.tools.items():
         untaken = ", ".join(map(str, one.untaken)) or "-"
-        counts.add_row(name, f"{one.offered:,}", f"{one.not_offered:,}", untaken)
+        both = f"{one.literals - len({literal for literal, _ in one.never})} of {one.literals}"
+        counts.add_row(name, f"{one.offered:,}", f"{one.not_offered:,}", untaken, both)
     parts: list[RenderableType] = [table, Text(""), counts]
+    parts += [Text(line, "yellow") for name, one in found.tools.items() for line in _never(name, one)]
+    if found.alone:
+        parts.append(Text(f"no call could run amid one of {', '.join(found.alone)}", "yellow"))
     if found.unbound:
         parts.append(Text(f"not bound, and not run: {', '.join(found.unbound)}", "yellow"))
     return Group(*parts)
+
+
+def _never(name: str, one: Exercised) -> Iterator[str]:
+    """Yield a line for each literal of a guard that had one truth value only."""
+    for literal, truth in one.never:
+        yield f"{name}: in no call {'true' if truth else 'false'}: {literal}"
 
 
 _WORDS = {
@@ -50,11 +66,12 @@ _WORDS = {
     "not refused": "the file does not offer it, and it changes something",
     "other result": "it ends in another state",
     "value not listed": "it writes a value that the file does not list",
+    "no order": "they end as in no order of the two",
 }
 
 
 def _difference(difference: Difference) -> RenderableType:
-    title = Text.assemble(("✘ ", "red"), (str(difference.call), "bold"), f": {_WORDS[difference.kind]}")
+    title = Text.assemble(("✘ ", "red"), (difference.title, "bold"), f": {_WORDS[difference.kind]}")
     table = Table(box=None, padding=(0, 3, 0, 0), show_header=True, header_style="dim")
     table.add_column("before")
     table.add_column("after it, by the file")
@@ -67,7 +84,18 @@ def _difference(difference: Difference) -> RenderableType:
     if difference.said is not None:
         found = "\n".join(part for part in (found, f"it says: {difference.said}") if part)
     table.add_row(Text(_facts(before)), Text(expected), Text(found, "red"))
-    return Group(title, indented(table))
+    if difference.meanwhile is None:
+        return Group(title, indented(table))
+    amid = f"{difference.meanwhile.call} ran before this step of {difference.call}:"
+    step = " ".join(difference.meanwhile.step.split())
+    return Group(title, indented(Text(f"{amid} {step}")), indented(table))
+
+
+def difference_text(difference: Difference) -> str:
+    """Return a difference as it is printed."""
+    out = StringIO()
+    console_on(out).print(_difference(difference))
+    return out.getvalue()
 
 
 def _facts(state: Instance) -> str:
@@ -92,18 +120,30 @@ def _conclusion(deployment: Deployment, found: Conformance) -> Text:
     if not found.complete:
         which = f"the {found.states:,} smallest databases that the file reaches; raise --max-states for more"
     unbound = f", for all tools but {', '.join(found.unbound)}" if found.unbound else ""
-    return Text(f"File and system agree on {which}{unbound}.", "green")
+    pairs = ", also for two calls at the same time" if found.interleaved else ""
+    if pairs and found.alone:
+        pairs += f", but none amid {', '.join(found.alone)}"
+    return Text(f"File and system agree on {which}{unbound}{pairs}.", "green")
 
 
-def conformance_data(found: Conformance) -> Json:
+def conformance_data(found: Conformance) -> dict[str, Json]:
     """Return a comparison as JSON data."""
     return {
+        "deployment": found.digest,
         "agrees": found.agrees,
         "complete": found.complete,
         "states": found.states,
         "calls": found.calls,
+        "interleaved": found.interleaved,
+        "alone": [*found.alone],
         "tools": {
-            name: {"offered": one.offered, "not_offered": one.not_offered, "untaken": [*one.untaken]}
+            name: {
+                "offered": one.offered,
+                "not_offered": one.not_offered,
+                "untaken": [*one.untaken],
+                "literals": one.literals,
+                "never": [{"literal": literal, "truth": truth} for literal, truth in one.never],
+            }
             for name, one in found.tools.items()
         },
         "unbound": [*found.unbound],
@@ -111,6 +151,13 @@ def conformance_data(found: Conformance) -> Json:
             {
                 "kind": one.kind,
                 "call": str(one.call),
+                "meanwhile": None
+                if one.meanwhile is None
+                else {
+                    "call": str(one.meanwhile.call),
+                    "before_step": one.meanwhile.before_step,
+                    "step": one.meanwhile.step,
+                },
                 "before": [*map(str, sorted(one.before.facts))],
                 "expected": [[*map(str, sorted(after.facts))] for after in one.expected],
                 "found": None if one.found is None else [*map(str, sorted(one.found.facts))],

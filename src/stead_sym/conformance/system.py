@@ -1,30 +1,44 @@
 """A bound system: load a state, run a tool, read the state that it leaves.
 
-One decision: each state is loaded into tables that were emptied, and committed. A tool may therefore commit,
-roll back or open connections of its own, as it does in production.
+One decision: each state is loaded into tables that were emptied, and committed, and each call has a
+connection of its own. A tool may therefore commit, roll back, close it, or open others, as in production.
+
+Rows that were there before are never deleted.
+
+A connection that waits for a lock would wait for ever, since nothing else runs meanwhile. So waiting is an
+error at once.
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
 
-from stead_sym.conformance.binding import Binding, Implementation, Rows
+from stead_sym.conformance.binding import Binding, McpTool, Rows
+from stead_sym.conformance.servers import ServerLost, Servers, serving
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.imports.draft import camel
 from stead_sym.imports.reflect import tables_of
+from stead_sym.imports.sorts import distinct
 from stead_sym.imports.tables import Table
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Value, is_numeral
+
+_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
 
 class CannotLoad(Exception):
@@ -35,50 +49,122 @@ class Unlisted(Exception):
     """An error for a cell that no value of its sort stands for; its text names both."""
 
 
+_REFUSALS = (Exception, SystemExit, GeneratorExit, asyncio.CancelledError)
+"""Whatever a tool may raise but Ctrl-C."""
+_NO_WAITING = {
+    "sqlite": ("PRAGMA busy_timeout = 0", "PRAGMA synchronous = OFF"),
+    "postgresql": ("SET lock_timeout = '20ms'",),
+    "mysql": ("SET SESSION innodb_lock_wait_timeout = 1",),
+    "mariadb": ("SET SESSION innodb_lock_wait_timeout = 1",),
+}
+"""By dialect, the statements for each new connection: a lock that another one holds is an error at once."""
+
+Watch: TypeAlias = Callable[[str], None]
+"""Called with each statement of a tool, and with COMMIT, before it is done."""
+
+
 @contextmanager
-def opened(deployment: Deployment, binding: Binding) -> Iterator[System]:
-    """Yield the system that a binding describes; raise `InputError` if it does not fit the deployment."""
+def opened(deployment: Deployment, binding: Binding, *, concurrent: bool = False) -> Iterator[System]:
+    """Yield the system that a binding describes; raise `InputError` if it does not fit the deployment.
+
+    A temporary file stands for a database in memory, which has one connection only, if ``concurrent`` or if
+    a tool is one of a server.
+    """
+    name = _shown(binding.database)
     if not binding.scratch:
         raise InputError(
-            f"{binding.database} is not marked as a scratch database, and its tables would be emptied; bind a"
+            f"{name} is not marked as a scratch database, and its tables would be emptied; bind a"
             " database that may be, with scratch=True"
         )
+    served = any(isinstance(tool, McpTool) for tool in binding.tools.values())
     try:
-        engine = sa.create_engine(binding.database)
-        with engine.connect() as connection:
+        with (
+            _engine(binding.database, concurrent or served) as engine,
+            engine.connect() as connection,
+        ):
             if binding.schema and not sa.inspect(connection).get_table_names():
-                for statement in statements(binding.schema):
-                    connection.execute(sa.text(statement))
+                if callable(binding.schema):
+                    binding.schema(connection)
+                else:
+                    for statement in statements(binding.schema):
+                        connection.execute(sa.text(statement))
                 connection.commit()
-            yield System(deployment, binding, connection)
+            system = System(deployment, binding, engine, connection)
+            url = engine.url.render_as_string(hide_password=False)
+            try:
+                with serving(binding.tools, url) as system.servers:
+                    yield system
+            finally:
+                with suppress(SQLAlchemyError):
+                    system.clear()
     except (SQLAlchemyError, ImportError) as error:
-        reason = (str(getattr(error, "orig", None) or error).strip().splitlines() or [""])[0]
-        raise InputError(f"{binding.database}: cannot be used ({reason}); see to the database") from None
+        raise InputError(f"{name}: cannot be used ({_reason(error)}); see to the database") from None
+
+
+@contextmanager
+def _engine(url: str, concurrent: bool) -> Iterator[sa.Engine]:
+    """Yield an engine on whose connections nothing waits for a lock."""
+    made = sa.make_url(url)
+    options: dict[str, Any] = {}
+    with TemporaryDirectory() as folder:
+        if made.get_backend_name() == "sqlite" and made.database in (None, "", ":memory:"):
+            if concurrent:
+                made = made.set(database=str(Path(folder) / "scratch.db"))
+            else:  # one connection, also in threads of a tool
+                options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+        engine = sa.create_engine(made, **options)
+
+        @sa.event.listens_for(engine, "connect")
+        def never_wait(connection: Any, _: object) -> None:
+            cursor = connection.cursor()
+            for statement in _NO_WAITING.get(engine.dialect.name, ()):
+                cursor.execute(statement)
+            cursor.close()
+            connection.commit()
+
+        try:
+            yield engine
+        finally:
+            engine.dispose()
 
 
 class System:
     """A system with a connection to its scratch database."""
 
-    def __init__(self, deployment: Deployment, binding: Binding, connection: sa.Connection) -> None:
-        """Find the rows of every relation; raise `InputError` if there are none."""
+    def __init__(
+        self, deployment: Deployment, binding: Binding, engine: sa.Engine, connection: sa.Connection
+    ) -> None:
+        """Find the rows of every relation.
+
+        Raise `InputError` if there are none, if a tool cannot be called, and for a table that holds rows,
+        which are somebody's data. A table with rows that no relation is bound to is left as it is.
+        """
         self._deployment = deployment
         self._binding = binding
+        self._engine = engine
         self._connection = connection
         self._found = tables_of(connection)
         metadata = sa.MetaData()
         metadata.reflect(connection)
         self._tables = {table.name: table for table in metadata.sorted_tables}
-        connection.rollback()
         self._relations = deployment.schema.relations
         self._rows = {relation.name: self._bound(relation) for relation in self._relations}
-        known = {tool.name for tool in deployment.tools_and_events}
-        for name in binding.tools:
-            if name not in known:
-                raise InputError(f"the binding runs {name}, which is no tool of {deployment.name}; remove it")
+        self._emptied = self._to_empty()
+        self._sequences = list(self._numbering())
+        connection.rollback()
+        self._takes_connection = {name: self._callable(name) for name in binding.tools}
         self._listed = {sort.name: self._contents(sort.name) for sort in deployment.schema.sorts}
         self._written: dict[tuple[str, Value], object] = {}
         self._read: dict[tuple[str, object], Value] = {}
         self._number: dict[str, int] = {}
+        self._last: Call | None = None
+        self.servers: Servers | None = None
+
+    def clear(self) -> None:
+        """Empty the tables."""
+        self._connection.rollback()
+        self._empty()
+        self._connection.commit()
 
     def load(self, state: Instance) -> None:
         """Replace what the tables hold by a state; raise `CannotLoad` if the database refuses it."""
@@ -87,14 +173,20 @@ class System:
             for value in sorted(values):
                 self.content(sort, value)
         try:
-            for table in reversed(self._tables.values()):
-                self._connection.execute(table.delete())
+            self._empty()
             for name, rows in self._grouped(state).items():
                 self._connection.execute(self._tables[name].insert(), rows)
+            for statement in self._sequences:
+                self._connection.execute(statement)
             self._connection.commit()
         except SQLAlchemyError as error:
             self._connection.rollback()
-            raise CannotLoad(str(getattr(error, "orig", None) or error).strip().splitlines()[0]) from None
+            if isinstance(error, OperationalError) and self._last is not None:
+                raise InputError(
+                    f"after {self._last} the tables cannot be emptied ({_reason(error)}); let the tool close"
+                    " what it opens"
+                ) from None
+            raise CannotLoad(_reason(error)) from None
 
     def content(self, sort: str, value: Value) -> object:
         """Return what stands for a value in the database, a new identifier for a new value."""
@@ -109,16 +201,24 @@ class System:
             self._read[sort, content] = value
         return self._written[sort, value]
 
-    def run(self, call: Call) -> str | None:
+    def run(self, call: Call, watch: Watch | None = None) -> str | None:
         """Run a tool; return what it says if it refuses the call, None if it does not."""
         tool = self._deployment.tool(call.tool)
         arguments = {p.name: self.content(p.sort, u) for p, u in zip(tool.params, call.args, strict=True)}
-        try:
-            self._execute(self._binding.tools[call.tool], arguments)
-            self._connection.commit()
-        except Exception as error:  # noqa: BLE001 (a tool refuses by whatever exception it likes)
-            self._connection.rollback()
-            return (str(error).strip().splitlines() or [type(error).__name__])[0]
+        self._last = call
+        with self._engine.connect() as connection:
+            if watch is not None:
+                _listen(connection, watch)
+            try:
+                self._execute(call.tool, arguments, connection)
+                if not connection.closed:
+                    connection.commit()
+            except ServerLost:
+                raise
+            except _REFUSALS as error:
+                if not connection.closed:
+                    connection.rollback()
+                return _reason(error)
         return None
 
     def state(self) -> Instance:
@@ -164,6 +264,8 @@ class System:
 
     def _value(self, sort: str, cell: object) -> Value:
         """Return the value that a cell stands for, a new one for an identifier that was not loaded."""
+        if not isinstance(cell, Hashable):
+            raise Unlisted(f"a column of {sort} holds a {type(cell).__name__}, which is no value")
         if (sort, cell) in self._read:
             return self._read[sort, cell]
         known = self._deployment.schema.sort(sort)
@@ -201,9 +303,11 @@ class System:
         """Return the rows of the table whose name the relation's begins with, in columns of its names."""
         tables = [t for t in self._found.tables if relation.name.startswith(camel(t.name))]
         for table in sorted(tables, key=lambda table: -len(table.name)):
-            columns = [None if name is None else table.column(name) for name in _named_columns(relation)]
-            if columns and all(columns):
-                return Rows(table.name, tuple(column.name for column in columns if column is not None))
+            called = distinct({column.name: column.name for column in table.columns})
+            columns = {name.lower(): column for column, name in called.items()}
+            found = [columns.get(name.lower()) for name in relation.columns]
+            if found and None not in found and len(found) == len(relation.sorts):
+                return Rows(table.name, tuple(column for column in found if column is not None))
         raise InputError(f"no table stands for {relation.name}; bind it to the Rows of one")
 
     def _columns_of(self, sort: str) -> Iterator[tuple[Table, str]]:
@@ -241,27 +345,120 @@ class System:
         """Return what stands for an identifier."""
         if sort in self._binding.identifiers:
             return self._binding.identifiers[sort](number)
-        kinds = {c.kind for table, name in self._columns_of(sort) if (c := table.column(name)) is not None}
+        columns = list(self._columns_of(sort))
+        if columns and all(isinstance(self._tables[t.name].c[name].type, sa.Uuid) for t, name in columns):
+            return UUID(int=number)
+        kinds = {c.kind for table, name in columns if (c := table.column(name)) is not None}
         return number if kinds == {"number"} else value
 
-    def _execute(self, implementation: Implementation, arguments: Mapping[str, object]) -> None:
+    # tables and tools
+
+    def _empty(self) -> None:
+        for table in self._emptied:
+            self._connection.execute(table.delete())
+
+    def _to_empty(self) -> list[sa.Table]:
+        """Return the tables that held no rows, those that refer to others first."""
+        bound = {rows.table for rows in self._rows.values()}
+        emptied = []
+        for name, table in reversed(self._tables.items()):
+            row = self._connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first()
+            if row is None:
+                emptied.append(table)
+            elif name in bound:
+                raise InputError(
+                    f"the table {name} of {_shown(self._binding.database)} has rows, which would be lost; a"
+                    " scratch database has none: empty it yourself, or name another"
+                )
+        return emptied
+
+    def _numbering(self) -> Iterator[sa.TextClause]:
+        """Yield what lets PostgreSQL number new rows after those that were loaded, as other databases do."""
+        if self._connection.dialect.name != "postgresql":
+            return
+        quoted = self._connection.dialect.identifier_preparer
+        for table in self._emptied:
+            for column in table.primary_key:
+                name = quoted.format_table(table)
+                asked = sa.func.pg_get_serial_sequence(name, column.name)
+                if (sequence := self._connection.scalar(sa.select(asked))) is not None:
+                    most = f"SELECT max({quoted.quote(column.name)}) FROM {name}"
+                    yield sa.text(f"SELECT setval(:it, coalesce(({most}), 0) + 1, false)").bindparams(
+                        it=sequence
+                    )
+
+    def _callable(self, name: str) -> bool:
+        """Return True if a tool is a function that takes the connection.
+
+        Raise `InputError` if there is no such tool, or if the function does not take its parameters.
+        """
+        tool = next((tool for tool in self._deployment.tools_and_events if tool.name == name), None)
+        if tool is None:
+            raise InputError(
+                f"the binding runs {name}, which is no tool of {self._deployment.name}; remove it"
+            )
+        implementation = self._binding.tools[name]
+        if not callable(implementation):
+            return False
+        names = [param.name for param in tool.params]
+        signature = inspect.signature(implementation)
+        takes = "connection" in signature.parameters and "connection" not in names
+        try:
+            signature.bind(**dict.fromkeys([*names, *["connection"] * takes]))
+        except TypeError as error:
+            raise InputError(
+                f"the function of {name} cannot be called with {', '.join(names) or 'nothing'} ({error});"
+                " give it the tool's parameters"
+            ) from None
+        return takes
+
+    def _execute(self, name: str, arguments: Mapping[str, object], connection: sa.Connection) -> None:
         """Run a tool's statements, or call its function."""
+        implementation = self._binding.tools[name]
+        if isinstance(implementation, McpTool):
+            assert self.servers is not None, "started when the system was opened"
+            self.servers.call(implementation, name, arguments)
+            return
         if isinstance(implementation, str):
             implementation = list(statements(implementation))
         if not callable(implementation):
             for statement in implementation:
                 names = set(re.findall(r"(?<![:\w]):(\w+)", statement))
                 given = {name: content for name, content in arguments.items() if name in names}
-                self._connection.execute(sa.text(statement), given)
+                found = connection.execute(sa.text(statement), given)
+                if _SELECT.match(statement) and found.first() is None:
+                    raise LookupError("a SELECT returns no row")
             return
-        extra: dict[str, Any] = {}
-        if "connection" in inspect.signature(implementation).parameters:
-            extra["connection"] = self._connection
-        implementation(**arguments, **extra)
+        extra: dict[str, Any] = {"connection": connection} if self._takes_connection[name] else {}
+        answer = implementation(**arguments, **extra)
+        if inspect.iscoroutine(answer):
+            asyncio.run(answer)
 
 
-def _named_columns(relation: Relation) -> list[str | None]:
-    return list(relation.columns) if relation.columns else [None] * len(relation.sorts)
+def _listen(connection: sa.Connection, watch: Watch) -> None:
+    """Have each statement and each commit of a connection watched."""
+
+    def statement(_: object, __: object, text: str, *___: object) -> None:
+        watch(text)
+
+    def commit(_: object) -> None:
+        watch("COMMIT")
+
+    sa.event.listen(connection, "before_cursor_execute", statement)
+    sa.event.listen(connection, "commit", commit)
+
+
+def _shown(url: str) -> str:
+    """Return a URL without its password and options, which may be secret."""
+    try:
+        return sa.make_url(url).set(query={}).render_as_string(hide_password=True)
+    except (SQLAlchemyError, ValueError):
+        return "the database of the binding"
+
+
+def _reason(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def statements(text: str) -> Iterator[str]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stead_sym.errors import InputError
-from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables
-from stead_sym.support.extras import install
+from stead_sym.imports.sql import bare, first_line, library, literal_of
+from stead_sym.imports.tables import COMPUTED, ForeignKey, Kind, Table, TableColumn, Tables, on_delete
 
 DIALECTS = ("postgres", "mysql", "sqlite", "tsql", "oracle")
 """The dialects that are tried, in this order, if none is named."""
@@ -56,16 +56,14 @@ def read_ddl(text: str, dialect: str | None = None) -> Tables:
     if dialect is not None:
         read = _read(text, dialect)
     else:
+        library()  # so that its absence is not taken for a text that is no SQL
         best: Tables | None = None
         for one in DIALECTS:
             try:
                 tried = _read(text, one)
             except InputError:
                 continue
-            if best is None or (-len(tried.tables), len(tried.unread)) < (
-                -len(best.tables),
-                len(best.unread),
-            ):
+            if best is None or _fewest(tried) < _fewest(best):
                 best = tried
             if best.tables and not best.unread:
                 break
@@ -137,10 +135,7 @@ class _Reader:
 
     def __init__(self, dialect: str) -> None:
         """Look for the library; raise `InputError` if it is not installed."""
-        try:
-            import sqlglot
-        except ImportError:
-            raise InputError(f"SQL is read by sqlglot; {install('import')}") from None
+        sqlglot = library()
         logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of each statement that it skips
         self._sqlglot: Any = sqlglot
         self._exp: Any = sqlglot.exp
@@ -169,7 +164,7 @@ class _Reader:
         try:
             tokens = self._sqlglot.tokenize(text, read=self._dialect)
         except self._sqlglot.errors.TokenError as error:
-            raise InputError(f"the SQL cannot be read as {self._dialect}: {_first_line(error)}") from None
+            raise InputError(f"the SQL cannot be read as {self._dialect}: {first_line(error)}") from None
         begin = depth = 0
         for n, token in enumerate((*tokens, None)):
             word = "" if token is None else token.text.upper()
@@ -225,7 +220,7 @@ class _Reader:
         try:
             return self._sqlglot.parse_one(statement, dialect=self._dialect)
         except errors as error:
-            problem = _first_line(error)
+            problem = first_line(error)
         parts = _parts(self._sqlglot.tokenize(statement, read=self._dialect), statement)
         head, good = parts[0], list[str]()
         for part in parts[1:]:
@@ -265,7 +260,7 @@ class _Reader:
     def _enum(self, parsed: Any) -> None:
         """Read a CREATE TYPE … AS ENUM statement."""
         listed = parsed.args.get("expression")
-        if listed is not None and (values := tuple(_text(self._exp, v) or "" for v in listed.expressions)):
+        if listed is not None and (values := tuple(literal_of(v) or "" for v in listed.expressions)):
             name = parsed.this.name
             self._types[name.lower()] = TableColumn(name, "text", values=values, type=name)
 
@@ -287,10 +282,13 @@ class _Reader:
                 draft.foreign_keys.append(_reference(exp, (name,), kind))
             elif isinstance(kind, exp.CheckColumnConstraint):
                 self._check(draft, kind.this)
+            elif isinstance(kind, exp.DefaultColumnConstraint):
+                null = isinstance(bare(kind.this), exp.Null)
+                default = None if null else (literal_of(kind.this) or COMPUTED)
+                draft.columns[name.lower()] = replace(draft.columns[name.lower()], default=default)
 
     def _typed(self, name: str, kind: Any) -> TableColumn:
         """Return the column of a type, without its constraints."""
-        exp = self._exp
         if kind is None:
             return TableColumn(name, "other")
         word = kind.this.name if hasattr(kind.this, "name") else str(kind.this)
@@ -300,8 +298,8 @@ class _Reader:
         if known is not None:
             return replace(known, name=name)
         if word == "ENUM":
-            return TableColumn(name, "text", values=tuple(_text(exp, v) or "" for v in kind.expressions))
-        if word == "TINYINT" and [_text(exp, p.this) for p in kind.expressions] == ["1"]:
+            return TableColumn(name, "text", values=tuple(literal_of(v) or "" for v in kind.expressions))
+        if word == "TINYINT" and [literal_of(p.this) for p in kind.expressions] == ["1"]:
             return TableColumn(name, "boolean")
         for found, words in _KINDS.items():
             if word in words.split():
@@ -316,6 +314,17 @@ class _Reader:
                 self._constraint(draft, part)
         elif isinstance(action, exp.ColumnDef):
             self._column(draft, action)
+        elif isinstance(action, exp.AlterRename):
+            self._drafts[action.this.name.lower()] = self._drafts.pop(draft.name.lower())
+            for other in self._drafts.values():
+                other.foreign_keys = [
+                    replace(key, table=action.this.name) if key.table.lower() == draft.name.lower() else key
+                    for key in other.foreign_keys
+                ]
+            draft.name = action.this.name
+        elif isinstance(action, exp.Drop) and action.kind == "COLUMN":
+            for column in action.args.get("tables") or [action.this]:
+                draft.columns.pop(column.name.lower(), None)
 
     def _constraint(self, draft: _Draft, part: Any) -> None:
         """Read a constraint of a table."""
@@ -379,7 +388,7 @@ class _Reader:
             names = named or tuple(column.name for column in draft.columns.values())
             for row in values.expressions:
                 cells = row.expressions if isinstance(row, exp.Tuple) else [row]
-                draft.rows.append(dict(zip(names, (_text(exp, cell) for cell in cells), strict=False)))
+                draft.rows.append(dict(zip(names, (literal_of(cell) for cell in cells), strict=False)))
 
 
 def _parts(tokens: Sequence[Any], statement: str) -> Sequence[str]:
@@ -430,11 +439,6 @@ def _alone(tokens: Sequence[Any], n: int) -> bool:
     return not before and not (n + 1 < len(tokens) and tokens[n + 1].line == line)
 
 
-def _first_line(error: Exception) -> str:
-    """Return the first line of a message of the library, without colours."""
-    return str(error).partition("\n")[0].replace("\033[4m", "").replace("\033[0m", "")
-
-
 def _names(exp: Any, parts: Iterable[Any]) -> tuple[str, ...]:
     """Return the names of columns, as identifiers, columns, or columns with an order."""
     return tuple(part.this.name if isinstance(part, exp.Ordered) else part.name for part in parts)
@@ -443,34 +447,19 @@ def _names(exp: Any, parts: Iterable[Any]) -> tuple[str, ...]:
 def _reference(exp: Any, columns: tuple[str, ...], reference: Any) -> ForeignKey:
     """Return the foreign key of a REFERENCES clause."""
     target = reference.this
+    options = (str(option).upper() for option in reference.args.get("options") or ())
+    words = next(
+        (option.removeprefix("ON DELETE") for option in options if option.startswith("ON DELETE")), ""
+    )
     if isinstance(target, exp.Schema):
-        return ForeignKey(columns, target.this.name, _names(exp, target.expressions))
-    return ForeignKey(columns, target.name)
+        names = _names(exp, target.expressions)
+        return ForeignKey(columns, target.this.name, names, on_delete(words))
+    return ForeignKey(columns, target.name, on_delete=on_delete(words))
 
 
-def _bare(exp: Any, part: Any) -> Any:
-    """Return an expression without parentheses and casts around it."""
-    while isinstance(part, exp.Paren | exp.Cast):
-        part = part.this
-    return part
-
-
-def _text(exp: Any, part: Any) -> str | None:
-    """Return the text of a literal; None for anything else, NULL among it."""
-    part = _bare(exp, part)
-    if isinstance(part, exp.Neg):
-        inner = _text(exp, part.this)
-        return None if inner is None else f"-{inner}"
-    if isinstance(part, exp.Literal | exp.National):
-        return str(part.name if isinstance(part, exp.Literal) else part.this)
-    if isinstance(part, exp.Boolean):
-        return "true" if part.this else "false"
-    return None
-
-
-def _number(exp: Any, part: Any) -> int | None:
+def _number(part: Any) -> int | None:
     """Return the integer of a literal, or None."""
-    text = _text(exp, part)
+    text = literal_of(part)
     try:
         return None if text is None else int(text)
     except ValueError:
@@ -479,13 +468,13 @@ def _number(exp: Any, part: Any) -> int | None:
 
 def _column_name(exp: Any, part: Any) -> str | None:
     """Return the name of a column in lower case, None for any other expression."""
-    part = _bare(exp, part)
+    part = bare(part)
     return part.name.lower() if isinstance(part, exp.Column) else None
 
 
 def _conjuncts(exp: Any, condition: Any) -> Iterator[Any]:
     """Yield the parts of a conjunction."""
-    condition = _bare(exp, condition)
+    condition = bare(condition)
     if isinstance(condition, exp.And):
         yield from _conjuncts(exp, condition.left)
         yield from _conjuncts(exp, condition.right)
@@ -496,19 +485,19 @@ def _conjuncts(exp: Any, condition: Any) -> Iterator[Any]:
 def _listed(exp: Any, part: Any) -> tuple[str, tuple[str, ...]] | None:
     """Return a column and its values for `c IN (…)`, `c = ANY (ARRAY[…])`, or a disjunction of equations."""
     if isinstance(part, exp.Or):
-        left, right = _listed(exp, _bare(exp, part.left)), _listed(exp, _bare(exp, part.right))
+        left, right = _listed(exp, bare(part.left)), _listed(exp, bare(part.right))
         if left is None or right is None or left[0] != right[0]:
             return None
         return left[0], (*left[1], *right[1])
     if isinstance(part, exp.In):
-        name, values = _column_name(exp, part.this), [_text(exp, v) for v in part.expressions]
+        name, values = _column_name(exp, part.this), [literal_of(v) for v in part.expressions]
     elif isinstance(part, exp.EQ):
-        name, right = _column_name(exp, part.left), _bare(exp, part.right)
+        name, right = _column_name(exp, part.left), bare(part.right)
         if isinstance(right, exp.Any):
-            array = _bare(exp, right.this)
-            values = [_text(exp, v) for v in array.expressions] if isinstance(array, exp.Array) else []
+            array = bare(right.this)
+            values = [literal_of(v) for v in array.expressions] if isinstance(array, exp.Array) else []
         else:
-            values = [_text(exp, right)]
+            values = [literal_of(right)]
     else:
         return None
     known = tuple(value for value in values if value is not None)
@@ -519,7 +508,7 @@ def _bounds(exp: Any, part: Any) -> Iterator[tuple[str, int | None, int | None]]
     """Yield a column with its least and greatest number for `BETWEEN` and for comparisons."""
     if isinstance(part, exp.Between):
         name = _column_name(exp, part.this)
-        low, high = _number(exp, part.args.get("low")), _number(exp, part.args.get("high"))
+        low, high = _number(part.args.get("low")), _number(part.args.get("high"))
         if name is not None:
             yield name, low, high
         return
@@ -530,7 +519,7 @@ def _bounds(exp: Any, part: Any) -> Iterator[tuple[str, int | None, int | None]]
         (exp.LT, None, -1),
     ):
         if isinstance(part, form):
-            name, number = _column_name(exp, part.left), _number(exp, part.right)
+            name, number = _column_name(exp, part.left), _number(part.right)
             if name is not None and number is not None:
                 yield (
                     name,

@@ -7,13 +7,21 @@ Nothing in it is claimed to be right: a schema says nothing of what tools refuse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
+from stead_sym.deployment.printer import print_statement
+from stead_sym.deployment.tool import Fresh
+from stead_sym.imports.conditions import Layout, OutsideSubset
+from stead_sym.imports.effects import translate
 from stead_sym.imports.sorts import DraftSort, Place, Sorts, distinct, named, place, singular
 from stead_sym.imports.tables import ForeignKey, Table, TableColumn, Tables
 from stead_sym.imports.tools import Parameter, ToolSchema
+from stead_sym.imports.transactions import Transaction, tools_of_transactions, with_literals
+from stead_sym.logic.printer import print_formula
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Count, Equal, Implies, Var, conjunction, conjuncts
 from stead_sym.relational.schema import escaped
 
 _WIDTH = 110
@@ -58,20 +66,56 @@ class _Relation:
         return f"relation {self.name}({', '.join(listed)})"
 
 
-def draft(name: str, tables: Tables, tools: Sequence[ToolSchema], *, keep: Sequence[str] = ()) -> Draft:
+def draft(
+    name: str,
+    tables: Tables,
+    tools: Sequence[ToolSchema],
+    *,
+    keep: Sequence[str] = (),
+    transactions: Sequence[Transaction] = (),
+) -> Draft:
     """Draft a deployment of this name.
 
     With tools, the tables are those that a tool's parameters or description speak of, and those in ``keep``;
-    without any, all tables.
+    without any, all tables. A tool of the name of a transaction has the guard and the effect of that.
     """
-    return _Drafting(name, tables, tools, keep).draft()
+    tables, named = with_literals(tables, transactions)
+    described = {tool.name: tool.description for tool in tools}
+    by_sql = [
+        replace(tool, description=described.get(tool.name) or tool.description)
+        for tool in tools_of_transactions(tables, transactions)
+    ]
+    replaced = {tool.name for tool in by_sql}
+    every = [*(tool for tool in tools if tool.name not in replaced), *by_sql]
+    return _Drafting(name, tables, every, keep, transactions, named).draft()
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The lines of a tool after its first, and the parameters that it does not have."""
+
+    lines: tuple[str, ...]
+    dropped: frozenset[str] = frozenset()
 
 
 class _Drafting:
     """A draft while it is made."""
 
-    def __init__(self, name: str, tables: Tables, tools: Sequence[ToolSchema], keep: Sequence[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        tables: Tables,
+        tools: Sequence[ToolSchema],
+        keep: Sequence[str],
+        transactions: Sequence[Transaction],
+        named: Mapping[Place, Sequence[str]],
+    ) -> None:
         self._name = name
+        self._transactions = {one.name: one for one in transactions}
+        self._named = named
+        self._layouts: dict[str, Layout] = {}
+        self._new: dict[str, int] = {}
+        """By sort, the most identifiers that one call brings in."""
         self._tables = tables
         self._tools = [tool for tool in tools if not tool.reads]
         self._reading = [tool for tool in tools if tool.reads]
@@ -82,6 +126,7 @@ class _Drafting:
         parameters = dict.fromkeys(parameter for tool in self._tools for parameter in tool.parameters)
         self._sort_of = {parameter: self._sorted(parameter) for parameter in parameters}
         """The sort of each parameter, or why it has none."""
+        self._spelled = self._sorts.spelled()
 
     def draft(self) -> Draft:
         """Return the draft."""
@@ -123,11 +168,12 @@ class _Drafting:
         told = [tool.name for tool in self._tools] + [tool.description for tool in self._tools]
         told += [p.name for tool in self._tools for p in tool.parameters]
         words = {word for text in told for word in _words(text)}
+        by_sql = (one.tables(self._tables) for one in self._transactions.values() if not one.reads)
         return {
             table.name.lower()
             for table in self._tables.tables
             if set(_words(singular(table.name))) <= {*words, *map(singular, words)}
-        }
+        }.union(*by_sql)
 
     def _chosen(self) -> list[Table]:
         """Return the tables that become relations, in the order of the schema."""
@@ -184,6 +230,23 @@ class _Drafting:
         for relation in found:
             self._relations[relation.name] = relation
             lines.append(relation.written())
+        if keys and len(keys) == len(table.primary_key):
+            split_names = {
+                one.column.name: relation.name for one, relation in zip(maybe, found[1:], strict=True)
+            }
+            self._layouts[table.name.lower()] = Layout(
+                table,
+                name,
+                {one.column.name.lower(): (one.name, one.sort) for one in (*keys, *plain)},
+                {
+                    one.column.name.lower(): (split_names[one.column.name], one.name, one.sort)
+                    for one in maybe
+                },
+            )
+        for column in table.columns:
+            if texts := self._named.get(place(table, column.name)):
+                lines = [*_comment(f"{column.name} is any text; taken are those of the tools"), *lines]
+                self._left.append(f"{table.name}.{column.name}: texts other than {', '.join(texts)}")
         if not found:
             self._left.append(f"{table.name} has no column that identifies anything")
             return ""
@@ -222,7 +285,6 @@ class _Drafting:
 
     def _declared_sorts(self) -> str:
         """Return the declarations of the sorts that relations and tools use."""
-        spelled = self._sorts.spelled()
         used = {c.sort.name for r in self._relations.values() for c in r.columns}
         used |= {
             s.name for t in self._tools for p in t.parameters if isinstance(s := self._sort_of[p], DraftSort)
@@ -238,7 +300,7 @@ class _Drafting:
             lines = []
         for sort in sorts:
             if sort.values:
-                values = ", ".join(spelled[sort.name, text] for text in sort.values)
+                values = ", ".join(self._spelled[sort.name, text] for text in sort.values)
                 lines.append(f"sort {sort.name} = {{ {values} }} rigid")
             elif sort.low is not None:
                 lines.append(f"sort {sort.name} = {sort.low}..{sort.high}")
@@ -270,10 +332,10 @@ class _Drafting:
             subsequent_indent="  ",
             break_long_words=False,
         )
-        conditions = list(self._inclusions())
+        conditions = [*self._inclusions(), *self._unique()]
         if conditions:
             listed.append("  where " + "\n    & ".join(f"({one})" for one in conditions))
-        bounds = [f"bound {name} 1" for name in infinite]
+        bounds = [f"bound {name} {1 + self._new.get(name, 0)}" for name in infinite]
         return "\n".join(["# Any database of the schema with so few values.", *listed, *bounds])
 
     def _is_used(self, sort: DraftSort) -> bool:
@@ -303,6 +365,35 @@ class _Drafting:
                 left, right = f"{relation.name}({_named(ours)})", f"{target.name}({_named(theirs)})"
                 yield f"forall {binders}. ({left} -> {right})"
 
+    def _unique(self) -> Iterator[str]:
+        """Yield the formulas that say that two rows do not agree on columns that are UNIQUE."""
+        for layout in self._layouts.values():
+            for unique in sorted(layout.table.unique):
+                columns = [name.lower() for name in unique]
+                sorts = [sort for one in columns if (sort := layout.sort(one)) is not None]
+                if set(columns) == set(layout.key) or len(sorts) < len(columns):
+                    continue
+                values = {one: Var(f"v{n}") for n, one in enumerate(columns)}
+                binders = [f"{values[one]}: {sort.name}" for one, sort in zip(columns, sorts, strict=True)]
+                rows = []
+                for side in "ab":
+                    keys = {c: Var(f"{side}{n}") for n, c in enumerate(layout.key) if c not in columns}
+                    binders += [f"{key}: {layout.terms[column][1].name}" for column, key in keys.items()]
+                    own = [one for one in columns if one in layout.terms and one not in layout.key]
+                    names = (*layout.key_names, *(layout.terms[one][0] for one in own))
+                    pinned = [keys.get(column) or values[column] for column in layout.key]
+                    parts = [Atom(layout.relation, (*pinned, *(values[one] for one in own)), columns=names)]
+                    for one in columns:
+                        if one in layout.maybe:
+                            relation, name, _ = layout.maybe[one]
+                            named = (*layout.key_names, name)
+                            parts.append(Atom(relation, (*pinned, values[one]), columns=named))
+                    rows.append((keys.values(), parts))
+                (left, first), (right, second) = rows
+                same = [Equal(a, b) for a, b in zip(left, right, strict=True)]
+                agree = Implies(conjunction((*first, *second)), conjunction(tuple(same)))
+                yield f"forall {', '.join(binders)}. ({agree})"
+
     # tools
 
     def _tool(self, tool: ToolSchema, called: str) -> str:
@@ -316,6 +407,8 @@ class _Drafting:
                     lists += [parameter.name] * (parameter.kind == "list")
                 case str() as why:
                     gone.setdefault(why, []).append(parameter.name)
+        body = self._body(tool, names)
+        params = [one for one in params if one.partition(":")[0] not in body.dropped]
         described = " ".join(tool.description.split())
         words = f' "{escaped(described)}"' if described else ""
         lines = [f"tool {called}({', '.join(params)}){words}"]
@@ -325,7 +418,42 @@ class _Drafting:
             self._left += [f"{tool.name}: {', '.join(names)} ({why})" for why, names in gone.items()]
         if lists:
             lines += [f"  # one call for each element of {', '.join(lists)}"]
-        return "\n".join([*lines, "  # guard …", "  effect"])
+        return "\n".join([*lines, *body.lines])
+
+    def _body(self, tool: ToolSchema, names: Mapping[str, str]) -> _Body:
+        """Return guard and effect of a tool: those of its transaction, or empty ones to be filled in."""
+        transaction = self._transactions.get(tool.name)
+        empty = _Body(("  # guard …", "  effect"))
+        if transaction is None:
+            return empty
+        parameters = {p.name: (names[p.name], self._sort_of[p]) for p in tool.parameters}
+        try:
+            found = translate(transaction, self._tables, self._layouts, parameters, self._spelled)
+        except OutsideSubset as error:
+            self._left.append(f"{tool.name}, {error}")
+            return replace(
+                empty, lines=(*(f"  {one}" for one in _comment(f"not translated: {error}")), *empty.lines)
+            )
+        lines = (
+            [f"  {one}" for one in _comment(f"left out: {', '.join(found.left_out)}")]
+            if found.left_out
+            else []
+        )
+        self._left += [f"{tool.name}: {one}" for one in found.left_out]
+        for one in found.unknown:
+            lines += [f"  # {names[one]} is known here; the system may accept one that is nowhere yet"]
+            self._left.append(f"{tool.name}: a {one} that is nowhere yet, which the system may accept")
+        guard = [*conjuncts(found.guard)]
+        new = Counter(one.binder.sort for one in found.statements if isinstance(one, Fresh))
+        for sort, number in new.items():
+            self._new[sort] = max(self._new.get(sort, 0), number)
+            if self._tables.url is None:
+                lines += [f"  # no more than 1 {sort} before: a limit of this file, as the bound is"]
+                guard.append(Count("atmost", 1, Binder("one", sort), TRUE))
+        if (whole := conjunction(tuple(one for one in guard if one != TRUE))) != TRUE:
+            lines.append(f"  guard {print_formula(whole)}")
+        lines += ["  effect", *(f"    {print_statement(one)}" for one in found.statements)]
+        return _Body(tuple(lines), frozenset(names[one] for one in found.dropped))
 
     def _only_read(self) -> str:
         if not self._reading:
@@ -345,10 +473,12 @@ class _Drafting:
             return self._sorts.listing(parameter.name, parameter.values, parameter.name)
         if parameter.kind == "boolean":
             return self._sorts.listing("flag", self._tables.booleans)
-        found = self._columns(parameter.name)
+        found = self._columns(parameter)
         sorts = list(dict.fromkeys(sort for where in found if (sort := self._sorts.at(where)) is not None))
         if len(sorts) == 1:
             return sorts[0]
+        if parameter.columns is not None and not sorts:
+            return "a value of no column that is kept"
         if sorts:
             return f"one of {', '.join(sort.name for sort in sorts)}"
         low, high = parameter.low, parameter.high
@@ -360,13 +490,17 @@ class _Drafting:
             return "a number that no key, reference or range speaks of"
         return "a text that no key, reference or list of values speaks of"
 
-    def _columns(self, name: str) -> Sequence[Place]:
-        """Return the columns that a parameter's name names, those of keys first.
+    def _columns(self, parameter: Parameter) -> Sequence[Place]:
+        """Return the columns that a parameter stands for.
+
+        If that is not known, they are the columns that its name names, those of keys first.
 
         `order_id` names the key of orders, and any column of this name. Words before it are left out as long
         as nothing fits: `new_order_id`.
         """
-        lower = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        if parameter.columns is not None:
+            return parameter.columns
+        lower = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", _element(parameter)).lower()
         while True:
             keys = [
                 place(table, table.primary_key[0])
@@ -400,7 +534,7 @@ class _Drafting:
             for tool in self._tools
             for parameter in tool.parameters
             if parameter.kind in ("text", "unknown", "list") and not parameter.values
-            for where in self._columns(_element(parameter))
+            for where in self._columns(parameter)
             if (table := self._tables.table(where[0])) is not None
             and (column := table.column(where[1])) is not None
             and column.kind == "text"
@@ -408,7 +542,12 @@ class _Drafting:
 
 
 def _element(parameter: Parameter) -> str:
-    """Return the name of a parameter, that of one element if it is a list."""
+    """Return the name of a parameter, that of one element if it is a list.
+
+    A parameter that has a place only is called like its column.
+    """
+    if parameter.name.isdigit() and parameter.columns:
+        return parameter.columns[0][1]
     return singular(parameter.name) if parameter.kind == "list" else parameter.name
 
 

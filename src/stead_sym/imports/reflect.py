@@ -6,6 +6,7 @@ the others are read by the deployment (`init from`). No connection can write (`d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from stead_sym.data.spelling import Unusable, text_of
 from stead_sym.errors import InputError
 from stead_sym.imports.ddl import with_checks
 from stead_sym.imports.sorts import MOST_LISTED
-from stead_sym.imports.tables import ForeignKey, Kind, Table, TableColumn, Tables
+from stead_sym.imports.tables import COMPUTED, ForeignKey, Kind, Table, TableColumn, Tables, on_delete
 
 _DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
 """The names that `sqlglot` has for SQLAlchemy's dialects, if it has others."""
@@ -54,7 +55,12 @@ def _table(connection: sa.Connection, inspector: sa.Inspector, name: str) -> Tab
     columns = with_checks(columns, checks, dialect) if checks else columns
     key = tuple(inspector.get_pk_constraint(name)["constrained_columns"])
     foreign = tuple(
-        ForeignKey(tuple(f["constrained_columns"]), f["referred_table"], tuple(f["referred_columns"]))
+        ForeignKey(
+            tuple(f["constrained_columns"]),
+            f["referred_table"],
+            tuple(f["referred_columns"]),
+            on_delete(str(f.get("options", {}).get("ondelete") or "")),
+        )
         for f in inspector.get_foreign_keys(name)
     )
     unique = frozenset(tuple(u["column_names"]) for u in inspector.get_unique_constraints(name))
@@ -62,10 +68,21 @@ def _table(connection: sa.Connection, inspector: sa.Inspector, name: str) -> Tab
     return Table(name, tuple(columns.values()), key, foreign, unique, rows)
 
 
+def _default(found: Any) -> str | None:
+    """Return the text of a default: a literal of SQL, or `COMPUTED` for anything else."""
+    text = found.get("default")
+    if text is None or str(text).upper() == "NULL":
+        return None
+    literal = re.fullmatch(r"'((?:[^']|'')*)'(?:::[\w ]+)?|(-?\d+|true|false)", str(text), re.IGNORECASE)
+    if literal is None:
+        return COMPUTED
+    return literal[2].lower() if literal[1] is None else literal[1].replace("''", "'")
+
+
 def _column(found: Any) -> TableColumn:
     """Return a column without the CHECK constraints of its table."""
     nullable = bool(found.get("nullable", True)) and not found.get("primary_key")
-    column = TableColumn(str(found["name"]), _kind(found["type"]), nullable)
+    column = TableColumn(str(found["name"]), _kind(found["type"]), nullable, default=_default(found))
     if isinstance(found["type"], sa.Enum):
         return replace(column, values=tuple(map(str, found["type"].enums)), type=found["type"].name)
     return column

@@ -12,6 +12,21 @@ from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["text", "number", "boolean", "time", "other"]
 """What a column holds; identifiers are texts or numbers."""
+OnDelete: TypeAlias = Literal["refuse", "cascade", "set null", "set default"]
+"""What happens to a row when what it refers to is deleted."""
+
+
+COMPUTED = "()"
+"""The default of a column that the database computes."""
+
+
+def on_delete(words: str) -> OnDelete:
+    """Return what the words of `ON DELETE` mean; `refuse` for none, `NO ACTION` and `RESTRICT`."""
+    match " ".join(words.lower().split()):
+        case "cascade" | "set null" | "set default" as kind:
+            return kind
+        case _:
+            return "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +34,8 @@ class TableColumn:
     """A column of a table.
 
     ``values`` are the texts that an ENUM or a CHECK lists, in their order. ``low`` and ``high`` are the
-    bounds of an integer, both inclusive. ``type`` is the name of the ENUM type, if it has one.
+    bounds of an integer, both inclusive. ``type`` is the name of the ENUM type, if it has one. ``default`` is
+    the text that the column gets if an INSERT gives it no value, `COMPUTED` if it is none of the schema.
     """
 
     name: str
@@ -29,15 +45,20 @@ class TableColumn:
     low: int | None = None
     high: int | None = None
     type: str | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """A foreign key: ``columns`` hold a key of ``table``, its primary key if ``referenced`` is empty."""
+    """A foreign key: ``columns`` hold a key of ``table``, its primary key if ``referenced`` is empty.
+
+    ``on_delete`` says what happens when a row that they refer to is deleted.
+    """
 
     columns: tuple[str, ...]
     table: str
     referenced: tuple[str, ...] = ()
+    on_delete: OnDelete = "refuse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,10 @@ _READING = (
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a tool; ``values`` are the texts of its `enum`, ``low`` and ``high`` its bounds."""
+    """A parameter of a tool; ``values`` are the texts of its `enum`, ``low`` and ``high`` its bounds.
+
+    ``columns`` are the tables and columns whose values it stands for, in lower case, if that is known.
+    """
 
     name: str
     kind: ParameterKind
@@ -63,6 +66,7 @@ class Parameter:
     low: int | None = None
     high: int | None = None
     required: bool = True
+    columns: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

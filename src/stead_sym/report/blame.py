@@ -1,4 +1,4 @@
-"""Blame on a terminal and as JSON."""
+"""Reports of blame on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from stead_sym.verification.result import Verification
 
 
 def print_blame(result: Verification, blame: Blame, console: Console, way_out: str = "") -> None:
-    """The smallest sets of decisions without which the specification would hold, and below them what else
-    there is to do."""
+    """Print the smallest sets of decisions without which the specification would hold, and remedies."""
     verdict = result[blame.spec]
     gates = behind(result.deployment.gated)
     title = Text.assemble((blame.spec, "bold"), " fails under ", (result.agent, "bold"), gates)
@@ -97,7 +96,7 @@ def _listed(items: object) -> str:
 
 
 def blame_data(blame: Blame, gate: str | None = None) -> Json:
-    """Blame as JSON data; ``gate`` is the text of one under which the specification holds."""
+    """Return blame as JSON data; ``gate`` is the text of one under which the specification holds."""
     return {
         "spec": blame.spec,
         "mends": [

@@ -1,4 +1,4 @@
-"""What was shown on few facts, on a terminal and as JSON."""
+"""Reports of the local method on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ _LEFT_OUT = "states, findings, the claims of the file (no verdict needs these)"
 
 
 class ShownLocallyData(Document):
-    """A specification was shown on so many `facts` at most, in so many `cases` of values."""
+    """A specification was shown on at most `facts` facts, in `cases` cases of values."""
 
     facts: Count
     cases: Positive
 
 
 class LocalReport(Document):
-    """The report of `verify --method local`. States and findings were not looked for, and neither were the
-    claims of the file, on which no verdict rests. `shown` has how each specification that holds was shown;
-    one that fails has a run."""
+    """The report of `verify --method local`.
+
+    States and findings were not computed, and neither were the claims of the file, which no verdict needs.
+    `shown` has, for each specification that holds, how it was shown; one that fails has a run.
+    """
 
     deployment: str
     digest: str
@@ -41,7 +43,7 @@ class LocalReport(Document):
 
 
 def localised_data(found: Localised) -> dict[str, Json]:
-    """The report as JSON data."""
+    """Return the report as JSON data."""
     return LocalReport(
         deployment=found.deployment.name,
         digest=text_digest(found.deployment),
@@ -57,7 +59,7 @@ def localised_data(found: Localised) -> dict[str, Json]:
 
 
 def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
-    """The report on a terminal; with ``quiet`` a line for each specification."""
+    """Print the report on a terminal; with ``quiet`` one line for each specification."""
     if quiet:
         for verdict in found.verdicts.values():
             console.print(str(verdict), soft_wrap=True)

@@ -127,6 +127,9 @@ def _assumed(hypotheses: Hypotheses) -> Iterator[tuple[str, str]]:
     if hypotheses.activity:
         seen = (f"{sort} {a.most} of {a.bound}" for sort, a in hypotheses.activity.items())
         yield "bounded", f"{', '.join(seen)} in use at most"
+    for one in hypotheses.all:
+        if one.ground == "system":
+            yield "system", f"{one.name} {one.how}"
     if hypotheses.widened:
         contexts = plural(len(hypotheses.widened), "context")
         yield "widened", f"{contexts}, where one of several calls alike is selected (stead-sym symmetry)"

@@ -1,4 +1,4 @@
-"""From a deployment, an agent and specifications to verdicts, with their hypotheses and findings."""
+"""Decide specifications of a deployment under an agent: verdicts, hypotheses and findings."""
 
 import lazy_loader
 

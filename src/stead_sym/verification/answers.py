@@ -1,8 +1,8 @@
-"""What is found of each specification in what was explored, before anything is concluded from it.
+"""Answers to specifications over the explored states, before the hypotheses are taken into account.
 
-Beside each answer stands whether a finite run shows it. Then it is a failure, and it is one of the deployment
-whatever else can be reached. Fairness takes nothing away from it (`readings`): every finite run is the
-beginning of a fair one, or of one that the `fair` lines leave out.
+Each answer comes with a flag: True if a finite run shows it. Such an answer is a failure, and that run is one
+of the deployment whatever else is reachable. Fairness does not weaken it (`readings`): every finite run is
+the prefix of a fair run, or of one that the `fair` lines leave out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def of_engine(
     left_open: Leeway,
     progress: Progress | None,
 ) -> Iterator[tuple[Verdict, bool]]:
-    """The answers over all reachable states."""
+    """Yield the answer to each specification over all reachable states, and True if a finite run shows it."""
     for number, spec in enumerate(specs):
         if progress is not None:
             progress("check", specifications=number, of=len(specs))
@@ -43,7 +43,7 @@ def of_engine(
             yield _found(deployment, spec, None), False
             continue
         evidence = said.evidence
-        by_run = bool(engine.open_leaps) and not said.holds  # elsewhere nobody asks
+        by_run = bool(engine.open_leaps) and not said.holds  # it is not used otherwise
         by_run = by_run and refutation(spec.formula, evidence.trace) is not None
         scope = (*said.scope, *left_open.scope(spec.formula, said.holds, evidence))
         if said.holds and (idle := by_events(deployment, engine, spec.formula)):
@@ -55,7 +55,10 @@ def of_engine(
 def of_broken(
     deployment: Deployment, specs: Sequence[Spec], broken: DefinitionError, left_open: Leeway
 ) -> Iterator[tuple[Verdict, bool]]:
-    """The answer to the claim that a run breaks, and to each specification what that run says of it."""
+    """Yield the failure of the claim that a run breaks, then the answer to each specification.
+
+    A specification that this run refutes fails; every other one is open.
+    """
     claim, run = claim_named(deployment, broken.claim), broken.trace
     assert claim is not None, f"there is no claim {broken.claim}"
     why = f"{run.claim}; {broken.remedy}"
@@ -72,7 +75,7 @@ def of_broken(
 
 
 def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:
-    """The answer that a specification fails, as the evidence of a finite run shows."""
+    """Return the answer that a specification fails, with the evidence of a finite run."""
     constrained = bool(deployment.fair or deployment.fair_actions)
     return _found(deployment, spec, False, replace(evidence, completed=constrained))
 
@@ -80,6 +83,6 @@ def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:
 def _found(
     deployment: Deployment, spec: Spec, holds: bool | None, evidence: Evidence | None = None
 ) -> Verdict:
-    """The answer to a specification; the verdict has the formula as it was written in the file."""
+    """Return the answer to a specification; its verdict has the formula as it is written in the file."""
     written = next(one.formula for one in deployment.written.specs if one.name == spec.name)
     return Verdict(spec.name, written, holds, evidence=evidence, expected=spec.expected)

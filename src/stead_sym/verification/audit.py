@@ -1,8 +1,8 @@
-"""The hypotheses of the theorem of exact finite verification, with how each was established, or why not.
+"""Audit of the hypotheses of the theorem of exact finite verification: the status of each, with its reason.
 
-One decision: a hypothesis that a run breaks ends the exploration with that run (`deployment.faults`), so that
-nothing here is ever false; but one that was not established says so. What was looked at in every state of a
-domain that is too small, or under an agent that no wrapper makes equivariant, is not established.
+One decision: a hypothesis that a run breaks ends the exploration with that run (`deployment.faults`). So no
+hypothesis is ever reported as false; it is established or it is not. A property that was checked in every
+state is not established if the domain is too small, or if an agent is not equivariant.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OF_THE_LANGUAGE = (
         "a name in a formula is a variable or a constant of the deployment",
     ),
 )
-"""What is true of every deployment that can be written."""
+"""The hypotheses that every deployment satisfies by the definition of the language."""
 
 
 def audit(
@@ -48,9 +48,11 @@ def audit(
     explored: Engine | DefinitionError | None,
     options: Options,
 ) -> Hypotheses:
-    """The hypotheses of a verification. Those that the engines check on the way are established if the
-    exploration has come to its end; ``explored`` is then the `Engine`. Otherwise it is the fault that ended
-    the exploration, or None while it goes on."""
+    """Return the hypotheses of a verification.
+
+    ``explored`` is the `Engine` if the exploration is complete; the hypotheses that engines check are then
+    established. Otherwise it is the fault that ended the exploration, or None while the exploration goes on.
+    """
     transfer = (_domain(restriction), *of_agents(deployment, wrappers, options))
     about_states = (*_explored(deployment, explored), *_fair(deployment, wrappers, explored))
     if any(one.status == "not established" for one in transfer):
@@ -78,7 +80,7 @@ def _activity(deployment: Deployment, engine: Engine) -> Mapping[str, Activity]:
 
 
 def _explored(deployment: Deployment, explored: Engine | DefinitionError | None) -> Iterator[Hypothesis]:
-    """The hypotheses that are checked in every reachable state."""
+    """Yield the hypotheses that are checked in every reachable state."""
     if isinstance(explored, DefinitionError | None):
         how, doubt = _ended(explored)
         for name in ("bounded", "serial", "keys hold"):
@@ -109,7 +111,7 @@ def _explored(deployment: Deployment, explored: Engine | DefinitionError | None)
 
 
 def _ended(explored: DefinitionError | None) -> tuple[str, str]:
-    """Why not all states are known, and the reason for a verdict that needs all of them."""
+    """Return why not all states are known, and the reason for a verdict that needs all of them."""
     if explored is None:
         return ("the exploration has not come to its end",) * 2
     how = f"the exploration ended with a run that breaks `{explored.claim}`: {explored.trace.claim}"
@@ -117,7 +119,7 @@ def _ended(explored: DefinitionError | None) -> tuple[str, str]:
 
 
 def leaps_in_words(open_leaps: Mapping[tuple[str, int], str]) -> str:
-    """Why it is not decided whether the bounds are kept."""
+    """Return why it is not decided if the bounds are kept."""
     (name, _), why = next(iter(open_leaps.items()))
     return f"whether {name} exceeds a bound is not decided: {why}"
 
@@ -125,7 +127,7 @@ def leaps_in_words(open_leaps: Mapping[tuple[str, int], str]) -> str:
 def _fair(
     deployment: Deployment, wrappers: Wrappers, explored: Engine | DefinitionError | None
 ) -> Iterator[Hypothesis]:
-    """The hypothesis that the `fair` lines, if there are any, are machine-closed."""
+    """Yield the hypothesis that the `fair` lines are machine-closed, if there are any."""
     name = "fairness leaves nothing out"
     if isinstance(explored, DefinitionError | None):
         if deployment.fair:
@@ -152,8 +154,10 @@ def _domain(restriction: Restriction) -> Hypothesis:
 
 
 def of_agents(deployment: Deployment, wrappers: Wrappers, options: Options) -> Iterator[Hypothesis]:
-    """The hypothesis that every agent treats values outside of C alike: the values B that it tells apart
-    satisfy B ⊆ C."""
+    """Yield the hypothesis that each agent is equivariant, that is, treats values outside C symmetrically.
+
+    It is established if the values B that the agent distinguishes satisfy B ⊆ C.
+    """
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         name = f"{_who(role.name)} is equivariant"
@@ -176,7 +180,7 @@ def of_agents(deployment: Deployment, wrappers: Wrappers, options: Options) -> I
 
 
 def _beyond(deployment: Deployment, wrapper: CanonicalWrapper) -> list[Value]:
-    """B minus C, which the theorem wants empty."""
+    """Return B minus C, which must be empty by the theorem."""
     constants, rigid = deployment.sort_of_constant, deployment.schema.rigid
     known = wrapper.known.items()
     return sorted(value for value, sort in known if value not in rigid and constants.get(value) != sort)
@@ -187,7 +191,7 @@ def _who(agent: str) -> str:
 
 
 def of_decisions(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothesis]:
-    """What the decisions of the agents stand for, and what is asked of them, beyond the theorem."""
+    """Yield the hypotheses on the agents' decisions that the theorem does not have."""
     for agent, wrapper in wrappers.items():
         if wrapper is not None:
             yield from _weight(_who(agent), wrapper, min_mass)
@@ -197,7 +201,7 @@ def of_decisions(wrappers: Wrappers, min_mass: float | None) -> Iterator[Hypothe
 
 
 def _weight(who: str, wrapper: CanonicalWrapper, min_mass: float | None) -> Iterator[Hypothesis]:
-    """The hypothesis that a language model gives the offered calls enough of its probability."""
+    """Yield the hypothesis that a language model gives the offered calls enough of its probability."""
     weighed = weight(recorded_answers(wrapper.agent, wrapper.decisions))
     if weighed is None:
         return
@@ -236,7 +240,7 @@ def _weight(who: str, wrapper: CanonicalWrapper, min_mass: float | None) -> Iter
 
 
 def _repetition(who: str, wrapper: CanonicalWrapper) -> Iterator[Hypothesis]:
-    """What stands for an agent that does not always answer alike, or that should and does not."""
+    """Yield a hypothesis on repeated answers: several samples stand for the agent, or its answers differ."""
     told = repeated(recorded_answers(wrapper.agent, wrapper.decisions))
     if told is None:
         return

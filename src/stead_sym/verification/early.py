@@ -1,8 +1,8 @@
-"""What is refuted before everything is explored: a finite run against an invariant stays one.
+"""Refutation of invariants during the exploration: a finite run that violates one is a counterexample.
 
-One decision: only `AG f` with f first-order is looked for, alone or in a conjunction, since a state shows
-that it is false. So an exploration that somebody stops has said what went wrong by then, and one that comes
-to its end says it again.
+One decision: only `AG f` with f first-order is considered, alone or in a conjunction, since a single state
+refutes it. An exploration that is stopped has reported the violations found by then. One that completes
+reports them again.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from stead_sym.logic.syntax import And, Expanded, Globally, Not, is_temporal
 
 
 def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -> Watch:
-    """The function that an engine calls while it explores. It calls ``refuted`` once for each specification
-    of which some invariant is false in a state that was reached."""
+    """Return the function that an engine calls while it explores.
+
+    It calls ``refuted`` once for each specification with an invariant that is false in a reached state.
+    """
     open_specs = [(spec, tuple(_invariants(spec.formula))) for spec in specs]
 
     def look(reaching: Reaching) -> None:
@@ -34,7 +36,7 @@ def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -
 
 
 def _invariants(formula: Expanded) -> Iterator[Expanded]:
-    """The f of each `AG f`, where that is false once f is false in a reachable state."""
+    """Yield the f of each `AG f` such that the formula is false once f is false in a reachable state."""
     match formula:
         case Globally("A", body) if not is_temporal(body):
             yield body

@@ -1,4 +1,4 @@
-"""An engine explores, and the agents say how far they are while they are asked."""
+"""Exploration of the reachable states by an engine, with progress reports of the agents."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def explored(
     watch: Watch | None,
     like: Engine | None = None,
 ) -> Engine | DefinitionError:
-    """The engine, once it knows all reachable states; or the error with the run that breaks a claim of the
-    file. ``like`` is one whose preparations are used again where they serve. Raises any other error that
-    ends the exploration."""
+    """Return an engine with all reachable states, or the error with the run that breaks a claim of the file.
+
+    ``like`` is an engine whose preparations are reused if they apply. Raises any other error that ends the
+    exploration.
+    """
     with _reporting(wrappers, progress):
         try:
             if options.engine == "explicit":
@@ -48,7 +50,7 @@ def explored(
                 watch=watch,
                 like=like if isinstance(like, SymbolicEngine) else None,
             )
-        except InputError as error:  # its frames hold the diagrams, which would live as long as it does
+        except InputError as error:  # its frames would keep the diagrams alive
             error.with_traceback(None)
             if not isinstance(error, DefinitionError):
                 raise error from error.__cause__
@@ -61,7 +63,7 @@ def explored(
 def telling_apart(
     deployment: Deployment, wrapper: CanonicalWrapper | None, restriction: Restriction
 ) -> CanonicalWrapper | None:
-    """A wrapper that renames nothing: B is the whole domain, so that can_B(D) = D."""
+    """Return a wrapper that renames no value: B is the whole domain, so that can_B(D) = D."""
     if wrapper is None:
         return None
     every = {value: sort for sort, values in restriction.values.items() for value in values}
@@ -76,7 +78,7 @@ def telling_apart(
 
 @contextmanager
 def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
-    """Have the agents report while they are asked, as in one run."""
+    """Let the agents report their progress while they are queried, and spread their queries."""
     agents = [wrapper.agent for wrapper in wrappers.values() if wrapper is not None]
     with ExitStack() as stack:
         for agent in agents:

@@ -1,8 +1,9 @@
-"""The verdict that follows from the hypotheses: the one place that says `unknown`.
+"""From hypotheses to a verdict: the one place that returns `unknown`.
 
-An engine finds what is true in the part that it has explored. The verdict about the deployment is this truth
-value if every hypothesis that it needs is established, and otherwise `unknown`, with the missing hypothesis
-as the reason. Every way to a verdict ends in `Hypotheses.concluded`; `audit` establishes the hypotheses.
+An engine decides a specification in the part that it has explored. The verdict about the deployment is this
+truth value if every hypothesis that it needs is established. Otherwise it is `unknown`, with the missing
+hypothesis as the reason. Every verdict passes through `Hypotheses.concluded`; `audit` establishes the
+hypotheses.
 """
 
 from __future__ import annotations
@@ -18,27 +19,30 @@ from stead_sym.verification.widened import Widened
 
 Status: TypeAlias = Literal["established", "by construction", "not established"]
 
-Ground: TypeAlias = Literal["exploration", "fairness", "domain", "decisions"]
-"""What a hypothesis is about. It decides which verdicts need the hypothesis.
+Ground: TypeAlias = Literal["exploration", "fairness", "domain", "decisions", "system"]
+"""The subject of a hypothesis, which determines the verdicts that need it.
 
-``exploration``: everything that can be reached was explored. Every verdict needs it but a failure that a
-finite run shows, since that run is one of the deployment.
+``exploration``: all reachable states were explored. Every verdict needs it, except a failure that a finite
+run shows: that run is one of the deployment.
 
-``fairness``: a fair run starts in every state where one is asked for. A verdict needs it if the two readings
-of `readings` differ without it.
+``fairness``: a fair run starts in every state in which one is required. A verdict needs it if the two
+readings of `readings` differ without it.
 
-``domain``: what is true in the domain is true in the deployment. Every verdict about the deployment needs it.
+``domain``: truth in the domain is truth in the deployment. Every verdict about the deployment needs it.
 
 ``decisions``: the agents mean what they decided. Every verdict needs it.
+
+``system``: a running system does what the deployment says. A verdict is about the deployment, so that none
+needs it; it says what the verdict means for the system.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One hypothesis: whether it is established, and how, or why not.
+    """A hypothesis with its status, and how it was established or why it was not.
 
     ``doubt`` is the reason for `unknown` in a verdict that misses it: the words after "it holds" or "it
-    fails", as in "it fails on the forced domain", or a sentence of its own if neither was found. It is empty
+    fails", as in "it fails on the forced domain", or a full sentence if the truth value is open. It is empty
     if the hypothesis is established, or is missing only because another one is.
     """
 
@@ -49,12 +53,16 @@ class Hypothesis:
     doubt: str = ""
 
     def __str__(self) -> str:
+        """Return the hypothesis with its status as one line."""
         return f"{self.name}: {self.status}; {self.how}"
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """``most`` is max |(ad(D) \\ C) ∩ U_S| over the reachable states D, exactly; ``bound`` is b_S."""
+    r"""The largest active domain of a sort and its bound.
+
+    ``most`` is max |(ad(D) \ C) ∩ U_S| over the reachable states D, exactly; ``bound`` is b_S.
+    """
 
     bound: int
     most: int
@@ -62,8 +70,11 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses(Displayed):
-    """The hypotheses of one verification; ``activity`` per unbounded sort; ``widened`` the contexts in which
-    a selected call stands for several."""
+    """The hypotheses of one verification.
+
+    ``activity`` is per unbounded sort. ``widened`` are the contexts in which a selected call stands for
+    several.
+    """
 
     all: tuple[Hypothesis, ...]
     activity: Mapping[str, Activity]
@@ -71,26 +82,30 @@ class Hypotheses(Displayed):
 
     @property
     def missing(self) -> tuple[Hypothesis, ...]:
-        """Those that are not established."""
+        """The hypotheses that are not established."""
         return tuple(hypothesis for hypothesis in self.all if hypothesis.status == "not established")
 
     def missing_for(self, holds: bool | None, *, by_run: bool = False) -> tuple[Hypothesis, ...]:
-        """The hypotheses that a verdict needs and that are not established, the most important first.
-        ``holds`` is what was found, None if only a fair run could tell; ``by_run``: a finite run shows that
-        it fails."""
+        """Return the hypotheses that a verdict needs and that are not established, the most important first.
+
+        ``holds`` is the answer, None if only a fair run could decide it. ``by_run``: a finite run shows that
+        the specification fails.
+        """
         idle = {"fairness": holds is not None, "exploration": by_run}
         needed = (one for one in self.missing if one.doubt and not idle.get(one.ground))
         return tuple(sorted(needed, key=lambda one: one.ground != "fairness"))
 
     def require(self) -> None:
-        """Raise `Undecided` where a hypothesis is missing for what was found of all reachable states."""
+        """Raise `Undecided` if a hypothesis is missing for an answer over all reachable states."""
         if missing := self.missing_for(True):
             [one, *_] = missing
             raise Undecided(f"unknown: {one.how if one.ground == 'exploration' else one}")
 
     def concluded(self, found: Verdict, *, by_run: bool = False) -> Verdict:
-        """The verdict that was found if no hypothesis is missing for it, and `unknown` otherwise. An unknown
-        verdict keeps its evidence, which is about the part that was explored, and claims nothing."""
+        """Return the verdict unchanged if no hypothesis is missing for it, and as `unknown` otherwise.
+
+        An unknown verdict keeps its evidence, which is about the explored part, and makes no claim.
+        """
         missing = self.missing_for(found.holds, by_run=by_run)
         if not missing:
             assert found.holds is not None, f"{found.spec} is neither true nor false, and nothing is missing"
@@ -100,6 +115,7 @@ class Hypotheses(Displayed):
         return replace(found, holds=None, reason=reason, scope=())
 
     def __str__(self) -> str:
+        """Return the hypotheses and widened contexts, one a line."""
         return "\n".join(map(str, (*self.all, *self.widened)))
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,7 @@
-"""A verification in another process, from Python, with limits, and with a report however that process ends.
+"""Verification in a separate process, with limits and with a report however that process ends.
 
-One decision: the process runs the command, and its report comes back: the same data for a run that is
-complete, for one that was ended early, and for an error.
+One decision: the process runs the command and returns its report. So the data are the same for a run that
+completes, for one that is ended early, and for an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _START = (
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the command has ended: its exit status, or minus the signal, and what it has printed."""
+    """The result of a process: its exit status, or minus the signal that ended it, and its output."""
 
     status: int
     out: str
@@ -36,7 +36,7 @@ class Ended:
 
     @property
     def report(self) -> dict[str, Json] | None:
-        """The report that was printed; None where there is none."""
+        """The report that was printed, or None if there is none."""
         try:
             found = json.loads(self.out)
         except ValueError:
@@ -52,9 +52,11 @@ def command_apart(
     environment: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> Ended:
-    """Run the command with these words in a process of its own, with ``text`` on stdin, in a folder and with
-    more variables in its environment. It does not outlive whoever waits here; past ``timeout`` seconds it is
-    killed, as by a signal."""
+    """Run the command with these arguments in a separate process and return its result.
+
+    ``text`` is its stdin, ``folder`` its working directory, and ``environment`` adds variables. The process
+    ends when this one does. After ``timeout`` seconds it is killed, as by a signal.
+    """
     command = [sys.executable, "-P", "-c", _START, json.dumps(sys.path), *words]
     try:
         ended = subprocess.run(
@@ -67,7 +69,7 @@ def command_apart(
             env={**os.environ, **(environment or {})},
             timeout=timeout,
         )
-    except subprocess.TimeoutExpired:  # it has been killed by then
+    except subprocess.TimeoutExpired:  # `run` has killed the process by then
         return Ended(-signal.SIGKILL, "", f"it did not end within {timeout:g} s")
     return Ended(ended.returncode, ended.stdout, ended.stderr)
 
@@ -81,14 +83,14 @@ def verify_apart(
     timeout: float | None = None,
     memory: int | None = None,
 ) -> dict[str, Json]:
-    """The report of a verification in a process of its own, as `report_data` has it.
+    """Verify in a separate process and return the report, in the format of `report_data`.
 
-    ``agent`` is a policy of the deployment, ``"any"``, or a model such as ``"hf:MODEL"``, or a mapping from
-    agents to these; ``specs`` are names of specifications and formulas as text, ``gates`` names of gates.
-    Past ``timeout`` seconds or ``memory`` MiB, after a crash, and for wrong input, it is the report of an
-    error: ``"error"`` says what happened, ``"specs"`` has the verdicts established by then. For POSIX
-    systems. Raises `InputError` where no specification is asked for, `RuntimeError` where the process has
-    not printed a report.
+    ``agent`` is a policy of the deployment, ``"any"``, a model such as ``"hf:MODEL"``, or a mapping from
+    agents to these. ``specs`` are names of specifications and formulas as text, ``gates`` names of gates.
+
+    After ``timeout`` seconds, beyond ``memory`` MiB, after a crash and for wrong input, the report is that of
+    an error: ``"error"`` describes it, and ``"specs"`` has the verdicts established by then. For POSIX
+    systems. Raises `InputError` if ``specs`` is empty, `RuntimeError` if the process printed no report.
     """
     known = {spec.name for spec in as_deployment(deployment).specs}
     asked = None if specs is None else [specs] if isinstance(specs, str) else list(specs)

@@ -1,7 +1,7 @@
-"""How a verification is done: the arguments of `verify` besides the deployment, the agents and the questions.
+"""Options of a verification: the arguments of `verify` besides deployment, agents and specifications.
 
-One decision: it is one value that is passed on unchanged and that the result keeps, so that a variant, for
-blame, is solved with the same options.
+One decision: the options are one value that is passed on unchanged and kept in the result. So the analysis of
+blame solves a variant with the same options.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ Domain: TypeAlias = Literal["normal", "theorem"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of `verify`, which says what each of them means. Raises `InputError` for those that nothing
-    would heed, `RestrictionError` for a domain that the engine does not know."""
+    """The options of `verify`, which documents each of them.
+
+    Raises `InputError` for an option that would have no effect, `RestrictionError` for a domain that the
+    engine does not support.
+    """
 
     engine: EngineName = "symbolic"
     domain: Domain | Mapping[str, int] | None = None
@@ -36,6 +39,7 @@ class Options:
     canonical_timeout: float = CANONICAL_SECONDS
 
     def __post_init__(self) -> None:
+        """Check the options."""
         check_known("engine", self.engine, get_args(EngineName))
         if self.domain is not None and not isinstance(self.domain, Mapping):
             check_known("domain", self.domain, get_args(Domain))
@@ -61,7 +65,7 @@ class Options:
 
     @property
     def mode(self) -> Domain:
-        """`normal` where fresh values have representatives, `theorem` on the literal domain."""
+        """Return `normal` if fresh values have representatives, `theorem` on the literal domain."""
         if self.domain is None:
             return "theorem" if self.engine == "explicit" or not self.wrapped else "normal"
         return "normal" if self.domain == "normal" else "theorem"

@@ -1,13 +1,13 @@
-"""Choices that are left open: whether a verdict depends on them (`scope` says whose, and of which calls).
+"""Robustness of verdicts under open choices: establish that a verdict does not depend on them.
 
-A verdict is shown not to depend on them by its evidence, where each step of that is an event's or the only
-one that its agent can make, or by a game in which the agent is the opponent
-(`Engine.whatever_chosen`). Otherwise, where records alike are chosen among, single choices are tried on the
-literal domain: the first of the interchangeable calls in the order of their identifiers, the second, and so
-on, in all contexts and in each alone.
+`scope` determines the agents and the calls with an open choice. The verdict does not depend on them if its
+evidence is forced: each step is an event's, or the only one that its agent can make. A game in which the
+agent is the opponent can show the same (`Engine.whatever_chosen`). Otherwise, if the choice is among
+symmetric records, single choices are tried on the literal domain: the first of the interchangeable calls in
+the order of their identifiers, the second, and so on, in all contexts and in each one alone.
 
-The decision: games and single choices are left out if they would take long, or if a context comes up that the
-run did not have; no agent is asked for them.
+One decision: games and single choices are skipped if they would take long, or if they meet a context that the
+run did not have. No agent is queried for them.
 """
 
 from __future__ import annotations
@@ -38,18 +38,20 @@ from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.starvation import asks_for_progress
 
 MOST_STATES = 100_000
-"""The most states for which `verify` asks what is true whatever is chosen."""
+"""The largest number of states for which `verify` decides truth for every resolution of the choices."""
 
 MOST_LITERAL = 100
-"""The most states of the literal domain on which it tries single choices."""
+"""The largest number of states of the literal domain on which single choices are tried."""
 
 MOST_CHOICES = 24
-"""The most single choices that are tried."""
+"""The largest number of single choices that are tried."""
 
 
 def single_choices(sizes: Mapping[Place, int]) -> Iterator[tuple[Collection[Place], int]]:
-    """The places with the rank that is taken there: the same everywhere, then each in one place alone. The
-    ``sizes`` are those of the largest orbits."""
+    """Yield places with the rank to take there: first the same rank everywhere, then each place alone.
+
+    ``sizes`` are those of the largest orbits.
+    """
     for rank in range(max(sizes.values(), default=0)):
         yield tuple(sizes), rank
     if len(sizes) > 1:
@@ -59,9 +61,11 @@ def single_choices(sizes: Mapping[Place, int]) -> Iterator[tuple[Collection[Plac
 
 
 class Open:
-    """What the choices that are left open do to verdicts, as far as it takes little time to know. ``engine``
-    has explored the deployment under ``wrappers``, and decided ``specs``; there is none before the end of an
-    exploration."""
+    """The effect of open choices on verdicts, as far as it can be decided quickly.
+
+    ``engine`` has explored the deployment under ``wrappers`` and decided ``specs``; it is None before the
+    exploration is complete.
+    """
 
     def __init__(
         self, deployment: Deployment, engine: Engine | None, wrappers: Wrappers, specs: Sequence[Spec]
@@ -73,7 +77,7 @@ class Open:
 
     @cached_property
     def _silent(self) -> Wrappers:
-        """The wrappers, of which only those of policies are asked."""
+        """The wrappers, such that only policies are queried."""
         return {
             name: one and (one.without_memory() if isinstance(one.agent, RuleAgent) else one.from_memory())
             for name, one in self._wrappers.items()
@@ -81,22 +85,28 @@ class Open:
 
     @property
     def choosers_make_fair(self) -> bool:
-        """Whether `fair` lines speak of what an agent may or may not do: sentences, or calls of tools. All
-        others are met by some continuation of every finite run, whatever is chosen."""
+        """True if `fair` lines constrain an agent's choices: sentences, or calls of tools.
+
+        Every other constraint is met by some continuation of every finite run, for every resolution of the
+        choices.
+        """
         actions = self._deployment.fair_actions
         return bool(self._deployment.fair) or any(action.kind == "tool" for action in actions)
 
     def keeps(self, formula: Expanded, choosers: Choosers, evidence: Evidence | None, *, holds: bool) -> bool:
-        """Whether it is known that no choice changes the verdict."""
+        """Return True if it is established that no choice changes the verdict."""
         forced = evidence is not None and self._forces(formula, choosers, evidence)
         return forced or self._wins(formula, choosers, holds=holds)
 
-    # by the evidence
+    # evidence
 
     def _forces(self, formula: Expanded, choosers: Choosers, evidence: Evidence) -> bool:
-        """Whether all that the evidence rests on is there whatever the choosers choose: every step of a run
-        is, and claims about all runs keep their truth where runs are taken away. With the fairness that a
-        choice may break, finite runs alone are sure to count, and claims about all runs are not."""
+        """Return True if everything that the evidence rests on exists for every resolution of the choices.
+
+        This requires that every step of a run is forced; claims about all runs keep their truth if runs are
+        removed. If a choice may violate fairness, only finite runs are certain to count, and claims about all
+        runs are not.
+        """
         root = evidence.root
         if root.holds and evidence.of_many:
             return False
@@ -117,7 +127,7 @@ class Open:
         return True
 
     def _is_forced(self, choosers: Choosers, state: Instance, step: Step) -> bool:
-        """Whether the call of a step is made in the state whatever is chosen."""
+        """Return True if the call of a step is made in the state for every resolution of the choices."""
         deployment = self._deployment
         if step.actor is None or deployment.tool(step.call.tool).event:
             return True
@@ -138,11 +148,14 @@ class Open:
         alone = (call.rename(decision.names) for orbit in orbits if len(orbit) == 1 for call in orbit)
         return step.call in alone
 
-    # by a game
+    # game
 
     def _wins(self, formula: Expanded, choosers: Choosers, *, holds: bool) -> bool:
-        """Whether the game shows it. It knows no constraints on actions. Those on events and on turns matter
-        only to what asks for progress, as every finite run is the beginning of one that meets them."""
+        """Return True if the game shows that no choice changes the verdict.
+
+        The game has no constraints on actions. Those on events and on turns matter only to a formula that
+        asks for progress, since every finite run is the prefix of one that meets them.
+        """
         deployment, engine = self._deployment, self._engine
         if engine is None or engine.states > MOST_STATES:
             return False
@@ -150,19 +163,24 @@ class Open:
             return False
         return engine.whatever_chosen(formula, choosers, holds=holds)
 
-    # by trying
+    # trials
 
     def count(self, formula: Expanded, *, holds: bool) -> tuple[int, int] | None:
-        """The number of single choices with which the verdict is the same, and the number that were tried;
-        None if the verdict is the same with all, or none was tried."""
+        """Return the number of single choices that keep the verdict, and the number that were tried.
+
+        The result is None if all of them keep the verdict, or none was tried.
+        """
         truths = [choice.holds_initially(formula) for choice in self._choices]
         same = truths.count(holds)
         return (same, len(truths)) if same < len(truths) else None
 
     @cached_property
     def _choices(self) -> Sequence[Labelling]:
-        """The single choices; none under constraints of fairness, where there may be many states or many ways
-        to go on from one, and where an agent would have to be asked."""
+        """The labellings of the single choices.
+
+        There are none under fairness constraints, if there may be many states or many successors of one, and
+        if an agent would have to be queried.
+        """
         deployment = self._deployment
         if self._engine is None:
             return ()

@@ -1,22 +1,22 @@
-"""What is said of a specification where `fair` lines leave runs out.
+"""The two readings of a specification under `fair` lines that leave runs out.
 
-A state is *hidden* if no fair run starts in it (`Constrained.hidden`). Fairness constraints that hide nothing
-are machine-closed: every finite run is the beginning of a fair one, so that they assume something about what
-never ends and nothing about what happens. Constraints that hide states assume away the finite runs that lead
-there, and with them whatever these violate. So there are two readings of a specification f:
+A state is *hidden* if no fair run starts in it (`Constrained.hidden`). Fairness constraints that hide no
+state are machine-closed: every finite run is the prefix of a fair one. They restrict what happens infinitely
+often and no finite behaviour. Constraints that hide states exclude the finite runs that lead there, and with
+them every violation on these. So there are two readings of a specification f:
 
     fair        path quantifiers range over the fair runs,
     completed   they range over the fair runs and those that enter a hidden state (`Constrained.completed`).
 
-Where nothing is hidden these are one. Elsewhere, with fair(D0) for "a fair run starts at D0",
+If no state is hidden, the readings agree. Otherwise, with fair(D0) for "a fair run starts at D0",
 
     f holds     if it is true in both readings at every D0;
     f fails     if it is false in the fair reading at a D0 with fair(D0), or in the completed one at some D0;
-    unknown     otherwise: it is only false since it asks for a fair run from a D0 that has none.
+    unknown     otherwise: it is false only because it asks for a fair run from a D0 that has none.
 
-A universal specification (ACTL) is true in the fair reading where it is true in the completed one, so that
-the latter decides: of a violation by a finite run, fairness takes nothing away. An existential one is decided
-by the fair reading.
+A universal specification (ACTL) that is true in the completed reading is true in the fair one, so that the
+completed reading decides it: fairness does not excuse a violation by a finite run. The fair reading decides
+an existential specification.
 """
 
 from __future__ import annotations
@@ -37,13 +37,16 @@ LEFT_OUT_TOO = "it holds only by runs that the `fair` lines leave out"
 NO_RUN_FAIR = "no run from the initial state is fair: it is decided on all runs"
 
 FAIR_START = Globally("E", TRUE)
-"""A fair run starts here."""
+"""The formula that a fair run starts here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``holds`` is None for `unknown`. ``scope`` are sentences to be read beside the word. ``shown_by`` has
-    the evidence of a formula that holds or fails."""
+    """The answer to a sentence.
+
+    ``holds`` is None for `unknown`. ``scope`` are sentences that qualify the word. ``shown_by`` is the
+    engine, or the reading of it, with the evidence of a formula that holds or fails.
+    """
 
     formula: Formula
     holds: bool | None
@@ -52,7 +55,7 @@ class Answer:
 
     @property
     def evidence(self) -> Evidence:
-        """Why it holds, or fails. Of an unknown one there is none."""
+        """The evidence that the sentence holds or fails; an unknown answer has none."""
         assert self.holds is not None, "nothing shows what is unknown"
         return self.shown_by.evidence(self.formula, self.holds)
 
@@ -61,7 +64,7 @@ _Showing: TypeAlias = Engine | Constrained
 
 
 def answer(engine: _Showing, formula: Formula) -> Answer:
-    """What is said of a sentence: see the module."""
+    """Return the answer to a sentence by the two readings of this module."""
     if engine.hidden is None:
         return Answer(formula, engine.holds(formula), engine)
     fairly, completely = engine.holds(Implies(FAIR_START, formula)), engine.completed.holds(formula)
@@ -76,18 +79,20 @@ def answer(engine: _Showing, formula: Formula) -> Answer:
 
 
 def has_fair_run(engine: _Showing) -> bool:
-    """Whether a fair run starts at some initial state."""
+    """Return True if a fair run starts at some initial state."""
     return engine.hidden is None or not engine.holds(Not(FAIR_START))
 
 
 def no_fair_run(why: Iterable[str]) -> str:
-    """Why a specification is unknown that is false only for want of a fair run; ``why`` says, if anything,
-    why there is none at all."""
+    """Return the reason of `unknown` for a specification that is false only for want of a fair run.
+
+    ``why`` explains why no run is fair at all; it may be empty.
+    """
     return f"it asks for a fair run, and {next(iter(why), 'some initial state has none')}"
 
 
 def left_out(hidden: Hidden, deployment: Deployment, wrappers: Wrappers) -> str:
-    """The number of states that the `fair` lines hide, and a run into one of them."""
+    """Return the number of states that the `fair` lines hide, and a run into one of them, in words."""
     number = f"{hidden.count} reachable state{'s' * (hidden.count > 1)}"
     steps = named_run(deployment, known_values(wrappers), hidden.run)[0].steps
     where = (

@@ -1,7 +1,7 @@
-"""What is asked of a deployment, in the words of the command line.
+"""Requests for a verification, as arguments of the command line.
 
-One decision: commands, sweeps, `verify_apart` and lines of pytest all make this value. It is read in one
-place and written as words in one place, so that what one of them can ask the others can.
+One decision: commands, sweeps, `verify_apart` and lines of pytest all create this value. One place reads it
+and one place writes it as arguments, so that all of them offer the same requests.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from stead_sym.models.catalogue import CATALOGUE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A deployment with its agents, gates and questions, as words.
+    """A deployment with its agents, gates and specifications, as text.
 
     ``file`` is a path, the name of an example, or `-` for stdin. ``policies``, ``agents`` and ``replays`` are
-    the values of these options: `NAME`, or `AGENT=NAME`. ``gates`` are all in force. Without ``specs`` and
-    ``formulas`` (both None) all specifications are asked. ``options`` are further words of `verify`.
+    the values of these options: `NAME`, or `AGENT=NAME`. All ``gates`` are in force. If ``specs`` and
+    ``formulas`` are both None, all specifications are requested. ``options`` are further arguments of
+    `verify`.
     """
 
     file: str = "-"
@@ -46,8 +47,10 @@ class Request:
         known: Iterable[str] = (),
         options: Iterable[str] = (),
     ) -> Request:
-        """Return the request for an agent, or several by name, and questions: names of specifications, those
-        of ``known`` among them, and formulas."""
+        """Return the request for an agent, or several by name, and specifications.
+
+        ``questions`` are names of specifications, such as those of ``known``, and formulas.
+        """
         given = agent if isinstance(agent, Mapping) else {"": agent}
         words = {name: f"{name}={who}" if name else who for name, who in given.items()}
         names, asked = {*known}, None if questions is None else [*questions]
@@ -64,7 +67,7 @@ class Request:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the command after the file."""
+        """The arguments of the command after the file."""
         valued = (
             ("--policy", self.policies),
             ("--agent", self.agents),
@@ -83,7 +86,7 @@ class Request:
 
     @property
     def questions(self) -> list[Question] | None:
-        """The specifications and formulas that are asked; None for all specifications of the file."""
+        """The requested specifications and formulas, or None for all specifications of the file."""
         if self.specs is None and self.formulas is None:
             return None
         formulas = (parse_formula(text, source="--formula") for text in self.formulas or ())

@@ -1,4 +1,4 @@
-"""What a verification found: the verdicts, what they rest on, what the agents were asked."""
+"""The result of a verification: verdicts, hypotheses, findings, and the decisions of the agents."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph, table
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding
 from stead_sym.verification.findings.gates import Share
-from stead_sym.verification.hypotheses import Hypotheses
+from stead_sym.verification.hypotheses import Hypotheses, Hypothesis
 from stead_sym.verification.options import Domain, Options
 from stead_sym.verification.verdict import Verdict
 
 
 class Decisions(tuple[tuple[DecisionContext, frozenset[Call]], ...], Displayed):
-    """Canonical contexts with what was selected there."""
+    """Canonical contexts, each with the calls selected there."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
+        """Return the decisions, one a line."""
         return "\n".join(f"{context} -> {_joined(sorted(selected))}" for context, selected in self)
 
     def _repr_html_(self) -> str:
@@ -55,13 +56,15 @@ def _lines(items: Iterable[object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """What one agent was asked. ``agent`` is the name of the policy or model that decided for it, ``known``
-    are the constants that it knows by name, besides those of rigid sorts, with their sorts.
+    """The queries to one agent and its answers.
 
-    ``contexts`` and ``queries`` are None, and there are no ``decisions``, for the agent that selects
-    everything offered (``is_any``), which is never shown a context, and for a policy whose contexts were not
-    counted since they are many (`Verification.with_contexts`). ``answers`` are the records of a language
-    model's ``decisions``, in their order.
+    ``agent`` is the name of the policy or model that decided for it. ``known`` are the constants that it
+    distinguishes, besides those of rigid sorts, with their sorts.
+
+    ``contexts`` and ``queries`` are None, and ``decisions`` is empty, in two cases. The agent selects
+    everything offered (``is_any``) and is never shown a context; or it is a policy with too many contexts to
+    count (`Verification.with_contexts`). ``answers`` are the records of a language model's ``decisions``, in
+    their order.
     """
 
     agent: str
@@ -74,8 +77,10 @@ class AgentRun:
 
     @classmethod
     def of(cls, wrapper: CanonicalWrapper | None, *, met: bool) -> AgentRun:
-        """What an agent was asked; None stands for the one that selects everything offered. ``met``: every
-        context was met, and not only those at which somebody had to be asked."""
+        """Return the queries to an agent; None stands for the agent that selects everything offered.
+
+        ``met``: every context was enumerated, not only those that required a query.
+        """
         if wrapper is None:
             return cls(ANY, is_any=True)
         if not met and rules_of(wrapper) is not None:
@@ -86,8 +91,10 @@ class AgentRun:
 
 
 def as_verification(result: object) -> Verification:
-    """The verification, if it is one; `InputError` for what `deepen` has found, which has no one finite space
-    of states, and for anything else."""
+    """Return the result if it is a verification, and raise `InputError` otherwise.
+
+    The result of `deepen` is none, since it has no single finite state space.
+    """
     if not isinstance(result, Verification):
         raise InputError(
             f"this needs what `verify` returns, and was given a {type(result).__name__}; write bounds into"
@@ -97,26 +104,28 @@ def as_verification(result: object) -> Verification:
 
 
 def agent_runs(wrappers: Wrappers, *, met: bool) -> Mapping[str, AgentRun]:
-    """`AgentRun.of` each agent."""
+    """Return `AgentRun.of` each agent."""
     return MappingProxyType({name: AgentRun.of(one, met=met) for name, one in wrappers.items()})
 
 
 @dataclass(frozen=True)
 class Verification(Displayed):
-    """What `verify` found. ``result["auth"]`` is the verdict of one specification.
+    """The result of `verify`; ``result["auth"]`` is the verdict of one specification.
 
-    Where a run breaks a claim of the file, such as a bound, the exploration ends with it (``broken``). The
-    claim is the first of the verdicts then, under its name (`deployment.claims`); a specification fails where
-    that run refutes it, and is unknown otherwise. How many states and transitions there are is not known, and
+    A run that breaks a claim of the file, such as a bound, ends the exploration (``broken``). The claim is
+    then the first of the verdicts, under its name (`deployment.claims`). A specification that this run
+    refutes fails, and every other one is unknown. The numbers of states and transitions are not known, and
     ``explored`` is None.
 
-    ``options`` are those of `verify`. ``seconds`` is how long it took by the clock. ``agents`` has what each
-    agent was asked, by its name, which is empty where there is one only; ``contexts``, ``queries``,
-    ``decisions`` and ``answers`` are those of all agents together. ``moves`` says of a step who could have
-    done otherwise. ``hypotheses`` are what the verdicts rest on. ``findings`` are what makes a verdict say
-    less than it seems to, and ``accepted`` those of them that a comment of the file accepts; ``unexamined``
-    is how many subformulas were not tried for vacuity, since of a long specification not all are. ``shares``
-    says of each gate in force how many of the enabled calls it allows, where findings were looked for.
+    ``options`` are those of `verify`. ``seconds`` is the elapsed time. ``agents`` has the `AgentRun` of each
+    agent by name; the name is empty if there is only one. ``contexts``, ``queries``, ``decisions`` and
+    ``answers`` are those of all agents together. ``moves`` has the alternatives at each step.
+
+    ``hypotheses`` are the assumptions of the verdicts, with their status. ``findings`` are signs that a
+    verdict establishes less than it seems to; ``accepted`` are those that a comment of the file accepts.
+    ``unexamined`` is the number of subformulas that were not tried for vacuity, since a long specification
+    has too many. ``shares`` has, for each gate in force, the number of enabled calls that it allows, if
+    findings were computed.
     """
 
     deployment: Deployment
@@ -135,27 +144,37 @@ class Verification(Displayed):
     broken: DefinitionError | None = None
 
     def __getitem__(self, spec: str) -> Verdict:
+        """Return the verdict of a specification."""
         return self.verdicts[spec]
 
     def with_contexts(self, most: int | None = None) -> Verification:
-        """The same result with the contexts of policies. A policy is compiled to formulas, which takes no
-        contexts, so that `verify` looks for its contexts only if they are few. ``most`` limits how much is
-        looked at (`Engine.meets_contexts`). If that is not enough, or a claim is broken, the result is
-        unchanged."""
+        """Return the same result with the contexts of policies.
+
+        A policy is compiled to formulas without its contexts, so that `verify` enumerates them only if they
+        are few. ``most`` limits the effort (`Engine.meets_contexts`). If it is exceeded, or a claim is
+        broken, the result is unchanged.
+        """
         uncounted = any(run.contexts is None and not run.is_any for run in self.agents.values())
         if not uncounted or self.explored is None or not self.explored.meets_contexts(most):
             return self
         return replace(self, agents=agent_runs(self.moves.wrappers, met=True))
 
+    def with_hypothesis(self, one: Hypothesis) -> Verification:
+        """Return the result with one more hypothesis."""
+        return replace(self, hypotheses=replace(self.hypotheses, all=(*self.hypotheses.all, one)))
+
     @property
     def mode(self) -> Domain:
-        """`normal` where fresh values had representatives, `theorem` on the literal domain."""
+        """`normal` if fresh values had representatives, `theorem` on the literal domain."""
         return self.options.mode
 
     @property
     def engine(self) -> Engine:
-        """The engine, which knows all reachable states. Raises the `DefinitionError` of the run that breaks a
-        claim of the file, where there is one: then nobody knows them."""
+        """The engine with all reachable states.
+
+        Raises the `DefinitionError` of the run that breaks a claim of the file, if there is one: the
+        exploration is then incomplete.
+        """
         if self.explored is None:
             assert self.broken is not None, "nothing else ends an exploration with a result"
             raise self.broken.with_traceback(None)
@@ -163,50 +182,54 @@ class Verification(Displayed):
 
     @property
     def initial(self) -> int | None:
-        """How many initial states there are; None where a broken claim ended the exploration."""
+        """The number of initial states, or None if a broken claim ended the exploration."""
         return None if self.explored is None else self.explored.initial
 
     @property
     def states(self) -> int | None:
-        """|R|, how many states are reachable; None as above."""
+        """|R|, the number of reachable states, or None as for ``initial``."""
         return None if self.explored is None else self.explored.states
 
     @property
     def transitions(self) -> int | None:
-        """How many pairs D → D' in R there are, counted when this is asked for, which can take longer than
-        the verification; None as above."""
+        """The number of pairs D → D' in R, or None as for ``initial``.
+
+        It is counted on access, which can take longer than the verification.
+        """
         return None if self.explored is None else self.explored.transitions
 
     @property
     def statistics(self) -> Mapping[str, int]:
-        """What the answer took, as the engine counts it; empty where a broken claim ended the exploration."""
+        """The effort of the verification, by the engine's counters; empty if a broken claim ended it."""
         return {} if self.explored is None else self.explored.statistics
 
     @property
     def agent(self) -> str:
-        """Who decided: the policy or model of the only agent, or those of all with the names of the
-        agents."""
+        """The policy or model of the only agent, or those of all agents with the agents' names."""
         return named({name: run.agent for name, run in self.agents.items()})
 
     @property
     def contexts(self) -> int | None:
-        """How many contexts the agents were shown, together; None where all select everything offered, or
-        where those of some policy were not counted."""
+        """The number of contexts shown to all agents together.
+
+        It is None if every agent selects everything offered, or if the contexts of some policy were not
+        counted.
+        """
         return _sum(run.contexts for run in self.agents.values() if not run.is_any)
 
     @property
     def queries(self) -> int | None:
-        """How many answers the agents gave, together; None as above."""
+        """The number of answers of all agents together, or None as for ``contexts``."""
         return _sum(run.queries for run in self.agents.values() if not run.is_any)
 
     @property
     def is_any(self) -> bool:
-        """Whether every agent selects everything that it is offered."""
+        """True if every agent selects everything that it is offered."""
         return all(run.is_any for run in self.agents.values())
 
     @property
     def decisions(self) -> Decisions:
-        """The canonical contexts with the answers to them, agent by agent, in the order they were met."""
+        """The canonical contexts with their answers, agent by agent, in the order of the queries."""
         return Decisions(decision for run in self.agents.values() for decision in run.decisions)
 
     @property
@@ -220,11 +243,10 @@ class Verification(Displayed):
         return self.restriction.sizes
 
     def satisfying(self, formula: Raw | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
-        """The reachable states of the restriction in which a formula holds, under values of its
-        free variables.
+        """Return the reachable states in which a formula holds under values of its free variables.
 
         Raises `DeclarationError` for a formula that does not fit the deployment, for a value outside the
-        restriction or of another sort than its variable, and where ``assignment`` has not exactly the free
+        restriction or of another sort than its variable, and if ``assignment`` does not have exactly the free
         variables of the formula.
         """
         sigma = dict(assignment or {})
@@ -236,7 +258,7 @@ class Verification(Displayed):
         return self.engine.satisfying(resolved, sigma)
 
     def _scope(self, assignment: Mapping[str, Value]) -> Mapping[str, str]:
-        """The sort of every variable, as its value says; a numeral that several sorts list has no value."""
+        """Return the sort of every variable, by its value; a numeral that several sorts list is ambiguous."""
         listed = self.deployment.schema.listed
         sort_of = {value: sort for sort, values in self.restriction.values.items() for value in values}
         for name, value in assignment.items():
@@ -251,14 +273,14 @@ class Verification(Displayed):
         return {name: sort_of[value] for name, value in assignment.items()}
 
     def place(self, spec: str) -> Span | None:
-        """Where a specification stands in its file, or a claim that is broken."""
+        """Return the position in the file of a specification, or of a claim that is broken."""
         if self.broken is not None and spec == self.broken.claim:
             return self.broken.span
         return self.deployment.spec(spec).span
 
     @property
     def summary(self) -> str:
-        """One line: deployment, agent, counts."""
+        """One line with the deployment, the agent and the counts."""
         asked = "" if self.queries is None else f", {self.contexts} contexts, {self.queries} queries"
         counts = f"{self.states} states, {self.transitions} transitions"
         if self.initial is not None and self.initial > 1:
@@ -268,6 +290,7 @@ class Verification(Displayed):
         return f"{self.deployment.name} under {self.agent}{behind(self.deployment.gated)}: {counts}{asked}"
 
     def __str__(self) -> str:
+        """Return the summary, the verdicts and the findings, one a line."""
         lines = [f"  {verdict}" for verdict in self.verdicts.values()]
         return "\n".join([self.summary, *lines, *(f"  finding: {finding}" for finding in self.findings)])
 
@@ -280,7 +303,7 @@ class Verification(Displayed):
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    """The sum; None where there are none, or one is not known."""
+    """Return the sum, or None if there are no numbers or one is not known."""
     every = list(numbers)
     known = [number for number in every if number is not None]
     return sum(known) if known and len(known) == len(every) else None

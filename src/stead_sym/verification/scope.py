@@ -1,41 +1,41 @@
-"""What a verdict is about, where more may happen in what was verified than an agent will do, or less.
+"""Scope of a verdict: how the verified agent over- or under-approximates the deployed one.
 
-The definition. What was verified is the system M in which each agent makes every call that it may make: one
-that is `any` all that it is offered, any other all that Π^can selects of it. The agents that a verdict is
-about are those *within* M. They select some of these calls, in each state and each time anew, be it by what
-happened before; at least
+Definition. The verified system is M, in which each agent makes every call that it may make: an agent `any`
+all that it is offered, any other agent all that Π^can selects of it. A verdict is about the agents *within*
+M. They select some of these calls, in each state and each time anew, possibly by the history; at least
 
-- one of all of them, where the agent is `any`, or its answers are sampled, divided or taken with a
-  tolerance: all such agents may run (*free*);
-- one of each orbit otherwise, the calls that automorphisms of a context take to each other (*tied*): an
-  equivariant agent cannot choose among calls alike, and what runs in the end takes one. Calls that are not
-  alike are told apart by what the agent is shown, and where a policy selects several it means all of them.
+- one of all of them, if the agent is `any`, or its answers are sampled, divided or taken with a
+  tolerance: every such agent may be deployed (*free*);
+- one of each orbit otherwise, the calls that automorphisms of a context map to each other (*tied*). An
+  equivariant agent cannot choose among symmetric calls, and the deployed agent takes one. Calls that are not
+  symmetric are distinguished by the view of the agent; a policy that selects several means all of them.
 
-Events, the outcomes of a call and agents that are neither do what they do in M. Two agents can differ only
-where some agent is free in a reachable state in which it may make two calls, or tied in one in which two
-calls that it may make are alike.
+Events, the outcomes of a call and agents of neither kind behave as in M. Two agents can differ only if some
+agent is free in a reachable state in which it may make two calls, or tied in one in which two calls that it
+may make are symmetric.
 
-A verdict is hedged exactly if it is not known that all agents within M give it. It is known
+A verdict is hedged exactly if it is not established for all agents within M. It is established
 
-- where nothing is left open, as just said;
-- of a specification that holds, if all its path quantifiers are A when negations are pushed inwards, and of
-  one that fails, if all are E: the runs of an agent within M are runs of M. (Not where `fair` sentences, or
-  fair tools, make it true that something comes: these an agent may fail to meet.)
-- where everything that the evidence rests on is there whatever is chosen, a run without a choice for example;
-- where a game shows it in which the agent is the opponent (`Engine.whatever_chosen`).
+- if nothing is left open, as above;
+- for a specification that holds, if all its path quantifiers are A when negations are pushed inwards, and for
+  one that fails, if all are E: the runs of an agent within M are runs of M. (This excludes `fair` sentences,
+  and fair tools, that force progress: an agent may fail to meet them.)
+- if everything that the evidence rests on exists for every resolution of the choices, for example a run
+  without a choice;
+- if a game shows it in which the agent is the opponent (`Engine.whatever_chosen`).
 
-The hedge over-approximates, and never the other way round: a verdict without one is that of all agents
-within M. One with a hedge may be so too: where the game does not decide (it does where one path quantifier is
-outermost and no other below it; two may ask for different choices, as in `EF P | EF Q`), where it is not
-played (more than `orbits.MOST_STATES` states; actions assumed fair, with a specification that asks for
-progress; `did … by` of several agents), and where calls are taken for alike that nobody looked at
+The hedge over-approximates: a verdict without one is that of all agents within M, and a verdict with one may
+be so too. This happens if the game does not decide. (It does if one path quantifier is outermost with no
+other below it; two may require different choices, as in `EF P | EF Q`.) It happens if the game is not played:
+more than `orbits.MOST_STATES` states; actions assumed fair, with a specification that asks for progress;
+`did … by` of several agents. And it happens if calls that were not compared are taken to be symmetric
 (`Engine.is_among_alike`).
 
-Likewise where what was verified is *narrower* than an agent: χ, the specification if it holds and else its
-negation, may be lost unless all its path quantifiers are E.
+The dual holds if the verified system is *narrower* than an agent. Let χ be the specification if it holds and
+its negation otherwise; χ may be lost unless all its path quantifiers are E.
 
-The decision: a verdict stays what the semantics says, of the set-valued agent that was verified; this module
-says in words what more a reader has to know.
+One decision: a verdict is that of the semantics, of the set-valued agent that was verified. This module adds
+sentences that qualify it.
 """
 
 from __future__ import annotations
@@ -65,13 +65,16 @@ from stead_sym.verification.findings.starvation import asks_for_progress
 from stead_sym.verification.orbits import Open
 
 CONFIDENCE = 0.95
-"""How sure it is that an answer would have been seen, in what is said of samples."""
+"""The confidence in statements about samples: that an answer of the stated probability has been seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wider:
-    """More may happen than an agent will do: ``some`` stands for what does it, ``each`` for what may not.
-    ``remedy`` is what to do about it."""
+    """An over-approximation: the verified system has behaviour that the deployed agent may not have.
+
+    ``some`` names an agent with this behaviour, ``each`` one that may lack it. ``remedy`` is what to do about
+    it.
+    """
 
     some: str
     each: str
@@ -79,8 +82,11 @@ class Wider:
     choosers: Choosers
 
     def says(self, formula: Expanded, *, holds: bool, fair: bool) -> str:
-        """The sentence beside the verdict on the formula; empty where its path quantifiers settle that the
-        verdict is about ``each`` too. ``fair``: `fair` lines speak of what the agent does."""
+        """Return the sentence that qualifies the verdict on the formula.
+
+        It is empty if the path quantifiers imply that the verdict is about ``each`` too. ``fair``: `fair`
+        lines constrain the agent's choices.
+        """
         if quantifies(formula, "A" if holds else "E"):
             if fair and asks_for_progress(formula):
                 return f"this rests on `fair` lines that {self.some} can meet; {self.each} may not"
@@ -92,25 +98,25 @@ class Wider:
 
 @dataclass(frozen=True, slots=True)
 class Narrower:
-    """Less may happen than an agent could do, as ``sentence`` says."""
+    """An under-approximation: an agent may have behaviour that was not verified (``sentence``)."""
 
     sentence: str
 
     def says(self, formula: Expanded, *, holds: bool) -> str:
-        """The sentence beside the verdict on the formula; empty where the verdict stays with more."""
+        """Return the sentence that qualifies the verdict; empty if more behaviour keeps the verdict."""
         return "" if quantifies(formula, "E" if holds else "A") else self.sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Leeway:
-    """How the agents that were verified differ from those that will run: they may do more, or less."""
+    """How the verified agents over- or under-approximate the deployed ones."""
 
     open: Open
     wider: tuple[Wider, ...] = ()
     narrower: tuple[Narrower, ...] = ()
 
     def scope(self, formula: Expanded, holds: bool | None, evidence: Evidence | None) -> tuple[str, ...]:
-        """The sentences beside a verdict with its evidence; none beside `unknown`, which claims nothing."""
+        """Return the sentences that qualify a verdict with its evidence; `unknown` has none."""
         if holds is None:
             return ()
         more = (sentence for _, sentence in self._hedges(formula, holds, evidence))
@@ -120,8 +126,10 @@ class Leeway:
     def _hedges(
         self, formula: Expanded, holds: bool, evidence: Evidence | None
     ) -> Sequence[tuple[Wider, str]]:
-        """What the verdict is not known of, each with the sentence. Of several choices that change it only
-        together all are told."""
+        """Return the over-approximations for which the verdict is not established, each with its sentence.
+
+        Several choices that change the verdict only together are all returned.
+        """
         fair = self.open.choosers_make_fair
         says = [(one, one.says(formula, holds=holds, fair=fair)) for one in self.wider]
         if not any(sentence for _, sentence in says):
@@ -141,7 +149,7 @@ class Leeway:
         return [one.choosers.free for one in self.wider], [one.choosers.tied for one in self.wider]
 
     def _counted(self, one: Wider, formula: Expanded, holds: bool) -> str:
-        """How many single choices keep the verdict, where that was tried and one does not."""
+        """Return how many single choices keep the verdict; empty if all do or none was tried."""
         if not one.choosers.tied or (found := self.open.count(formula, holds=holds)) is None:
             return ""
         same, number = found
@@ -149,8 +157,10 @@ class Leeway:
         return f"it hangs on which of the records alike is chosen: {how}"
 
     def findings(self, spec: Spec, holds: bool | None, evidence: Evidence | None) -> Iterator[Finding]:
-        """A finding for each reason why a specification that holds need not hold of the agent that will run,
-        unless the specification says that it is about any agent."""
+        """Yield a finding for each reason why a specification that holds may fail for the deployed agent.
+
+        There is none if the specification is declared to be about any agent.
+        """
         if not holds or ANY in spec.whom:
             return
         for one, sentence in self._hedges(spec.formula, True, evidence):
@@ -169,8 +179,10 @@ _GIVEN = "a specific agent"
 def leeway(
     deployment: Deployment, engine: Engine | None, wrappers: Wrappers, specs: Sequence[Spec] = ()
 ) -> Leeway:
-    """What a verification of ``specs`` that has come to its end leaves open, agent by agent. Before the end
-    there is no ``engine``, and whether an agent ever has a choice is not known: then it may have."""
+    """Return the choices that a complete verification of ``specs`` leaves open, agent by agent.
+
+    Before the exploration is complete, ``engine`` is None, and each agent is assumed to have a choice.
+    """
     wider: list[Wider] = []
     narrower: list[Narrower] = []
     free = [
@@ -207,7 +219,7 @@ def leeway(
 
 
 def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
-    """Whether two calls of the agent are offered in some reachable state."""
+    """Return True if two calls of the agent are offered in some reachable state."""
     tools = [t for t in deployment.tools_of(role) if engine.is_called(t.name, TRUE, selected=False)]
     pairs = ((one, called(other, deployment.schema)) for one, other in combinations(tools, 2))
     twice = ((tool, _another(deployment, tool)) for tool in tools if tool.params)
@@ -215,7 +227,7 @@ def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
 
 
 def _another(deployment: Deployment, tool: Tool) -> Formula:
-    """Another call of the tool is offered than the one with its parameters as arguments."""
+    """Return the formula that a call of the tool is offered whose arguments differ from its parameters."""
     others = {param.name: f"{param.name} again" for param in tool.params}
     differ = disjunction(tuple(Not(Equal(Var(name), Var(other))) for name, other in others.items()))
     guard = And((substitute(tool.guard, {name: Var(other) for name, other in others.items()}), differ))
@@ -258,7 +270,7 @@ def _narrower(wrapper: CanonicalWrapper) -> Iterator[Narrower]:
 
 
 def _with_a_choice(wrapper: CanonicalWrapper, answers: tuple[Answer, ...]) -> Iterator[Answer]:
-    """The records of contexts that offer more than one call: in the others there is nothing to ask."""
+    """Yield the records of contexts that offer two or more calls; the others require no query."""
     if len(answers) != len(wrapper.decisions):
         yield from answers
         return
@@ -268,7 +280,7 @@ def _with_a_choice(wrapper: CanonicalWrapper, answers: tuple[Answer, ...]) -> It
 
 
 def missed(agent: str, samples: int, contexts: int) -> str:
-    """What may be missing of an agent that was asked so often in each of so many contexts."""
+    """Return what may be missing of an agent with this many samples per context, in words."""
     together = f"{ceil(100 * rarest(samples, contexts))} %"
     if contexts == 1:
         where = f"its one context was asked {samples} times"
@@ -279,7 +291,10 @@ def missed(agent: str, samples: int, contexts: int) -> str:
 
 
 def rarest(samples: int, contexts: int = 1) -> float:
-    """The least probability p at which, with `CONFIDENCE`, an answer has been seen: one that is given with
-    probability p or more in some of ``contexts`` is missed in all of the ``samples`` with (1 − p)^samples, in
-    one context or another with ``contexts`` times that at most, which is 1 − `CONFIDENCE`."""
+    """Return the least probability p at which, with `CONFIDENCE`, an answer has been seen.
+
+    An answer of probability p or more in a context is missed in all of its ``samples`` with probability at
+    most (1 − p)^samples. By the union bound, one is missed in some context with at most ``contexts`` times
+    that, which is 1 − `CONFIDENCE`.
+    """
     return 1.0 - float(((1.0 - CONFIDENCE) / contexts) ** (1.0 / samples))

@@ -1,4 +1,4 @@
-"""The answer to one specification."""
+"""The verdict on one specification."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from stead_sym.support.html import Displayed, code, paragraph
 Word: TypeAlias = Literal["holds", "fails", "unknown"]
 Said: TypeAlias = Literal["holds", "holds, of nothing", "fails", "unknown"]
 OF_NOTHING: Literal["holds, of nothing"] = "holds, of nothing"
-"""How a verdict is printed that a finding empties: nothing ever happens of which the specification speaks."""
+"""The printed form of a vacuous verdict: what the specification is about never happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Displayed):
-    """The answer to one specification, whose ``formula`` stands here as it was written.
+    """The verdict on one specification; ``formula`` is as it was written.
 
-    ``holds`` is None for `unknown`, with the ``reason``; of a claim of the file that fails the reason says
-    what breaks it, and what to do. ``evidence`` shows why the sentence has its truth value in the
-    restriction: as far as runs and values can, for a claim about all runs has none.
-    ``scope`` are sentences that a reader has to know beside the word, because the word alone says more than
-    is established. ``empty``: it holds, and a finding says that nothing ever came of what it asks.
-    ``claim``: it is about a claim of the file, whose name ``spec`` is. ``expected`` is the word that the file
-    expects, None where it says none.
+    ``holds`` is None for `unknown`, with the ``reason``. For a claim of the file that fails, the reason is
+    what breaks it, and a remedy. ``evidence`` shows why the sentence has its truth value in the restriction,
+    as far as runs and values can: a claim about all runs has none.
+
+    ``scope`` are sentences that qualify the word, if the word alone claims more than is established.
+    ``empty``: it holds vacuously, by a finding. ``claim``: the verdict is about a claim of the file, named by
+    ``spec``. ``expected`` is the word that the file expects, or None.
     """
 
     spec: str
@@ -43,8 +43,7 @@ class Verdict(Displayed):
 
     @property
     def trace(self) -> Trace | None:
-        """The run through the evidence that shows most; None where that would only repeat a specification
-        that holds."""
+        """The most informative run of the evidence, or None if it would only repeat the specification."""
         if self.evidence is None:
             return None
         trace = self.evidence.trace
@@ -57,21 +56,24 @@ class Verdict(Displayed):
 
     @property
     def said(self) -> Said:
-        """The word, or `holds, of nothing`."""
+        """The word, or the printed form of a vacuous verdict."""
         return OF_NOTHING if self.empty else self.word
 
     @property
     def unexpected(self) -> bool:
-        """Whether the word is another than the one that is expected: `holds`, where the file says nothing. So
-        is `unknown`, always."""
+        """True if the word differs from the expected one, which is `holds` if the file expects none.
+
+        It is always true for `unknown`.
+        """
         return self.word != (self.expected or "holds")
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is said beside the word, as far as there is any: the reason, what was expected, the scope."""
+        """The remarks that are not empty: the reason, the expectation, the scope."""
         return tuple(filter(None, (self.reason, expectation(self.word, self.expected), *self.scope)))
 
     def __str__(self) -> str:
+        """Return the verdict in one line."""
         return verdict_line(self.spec, self.said, self.remarks)
 
     def _repr_html_(self) -> str:
@@ -80,13 +82,13 @@ class Verdict(Displayed):
 
 
 def expectation(word: str, expected: str | None) -> str:
-    """What a word is, seen from what the file expects; empty where it expects nothing."""
+    """Return how a word compares with what the file expects; empty if it expects nothing."""
     if expected is None:
         return ""
     return "as expected" if word == expected else f"not as expected: the file says `expect {expected}`"
 
 
 def verdict_line(spec: str, word: str, remarks: Iterable[str]) -> str:
-    """A verdict in one line, with the remarks on it that are not empty."""
+    """Return a verdict in one line, with the remarks that are not empty."""
     said = "; ".join(filter(None, remarks))
     return f"{spec} {word}{': ' * bool(said)}{said}"

@@ -1,13 +1,13 @@
-"""From a deployment, an agent and specifications to verdicts with evidence.
+"""Verification of specifications of a deployment under an agent, to verdicts with evidence.
 
-The answer is about the infinite-domain deployment. It is `holds` or `fails` only where each hypothesis of the
-theorem that it needs was established on the way: the engines check the bounds, that every state offers a call
-and every offered call has an effect; the wrapper makes the agent equivariant; guards, views and effects are
-first-order with constants in C, so that Offer and τ are equivariant; and the domain is at least as large as
-the theorem asks.
+The answer is about the infinite-domain deployment. It is `holds` or `fails` only if each hypothesis of the
+theorem that it needs was established. The engines check the bounds, that every state offers a call, and that
+every offered call has an effect. The wrapper makes the agent equivariant. Guards, views and effects are
+first-order with constants in C, so that Offer and τ are equivariant. The domain is at least as large as the
+theorem requires.
 
-One decision: an engine only says what it has found. Which hypotheses there are is asked once (`audit`), and
-each verdict is what they leave of that (`Hypotheses.concluded`).
+One decision: an engine only decides truth in what it explored. The hypotheses are audited once (`audit`), and
+each verdict follows from them and the engine's answer (`Hypotheses.concluded`).
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ from stead_sym.verification.scope import Leeway, leeway
 from stead_sym.verification.verdict import Verdict
 
 MOST_LOOKED_AT = 25_000
-"""So many bits are looked at for the contexts of a policy (`Engine.meets_contexts`): a count and not a time,
-so that what is reported is the same on any machine."""
+"""The effort, in bits, to enumerate the contexts of a policy (`Engine.meets_contexts`).
+
+It is a count and not a time, so that reports are the same on every machine.
+"""
 
 Told: TypeAlias = Callable[[Verdict, Moves], None]
-"""What is called with a verdict as soon as it is there."""
+"""A callback that receives each verdict once it is established."""
 
 
 def verify(
@@ -73,45 +75,46 @@ def verify(
     established: Told | None = None,
     gates: str | Iterable[str] = (),
 ) -> Verification:
-    """Check specifications (by default all of the deployment) under an agent. ``specs`` are their names, and
-    sentences that the deployment does not hold, as formulas or as text.
+    """Check specifications (by default all of the deployment) under an agent.
 
-    ``agent`` is a policy of the deployment (``desk.policy("baseline")``), a function from a decision
-    context to an offered call or several, any `Agent`, or ``"any"``: everything offered. A policy may be
-    given by its name.
+    ``specs`` are names of specifications, and sentences that the deployment does not contain, as formulas or
+    as text.
+
+    ``agent`` is a policy of the deployment (``desk.policy("baseline")``), a function from a decision context
+    to an offered call or several, any `Agent`, or ``"any"``: everything offered. A policy may be given by its
+    name.
 
     ``domain`` is ``"normal"``, in which fresh values have representatives (the default of the symbolic
-    engine, and only there), ``"theorem"``, the literal domain of the theorem, or sizes for some
-    sorts of the latter; below the theorem's they raise `RestrictionError` unless ``force``, and then the
-    verdicts are `unknown`. With ``wrapped`` False the agent is asked about the literal states of the literal
-    domain, without the wrapper: it is not equivariant then, and the verdicts are `unknown` too.
+    engine, and only there), ``"theorem"``, the literal domain of the theorem, or sizes for some sorts of the
+    latter. Sizes below the theorem's raise `RestrictionError` unless ``force``, which makes the verdicts
+    `unknown`. With ``wrapped`` False the agent is queried on the literal states of the literal domain,
+    without the wrapper. It is not equivariant then, and the verdicts are `unknown` too.
 
-    Where the `fair` lines leave finite runs out, what these violate counts too (`readings`). Where no fair
-    run starts at an initial state, a specification that is false only for that is `unknown`. With
-    ``findings`` False no other sign of an empty verdict is looked for. ``backend`` is for the symbolic
-    engine, ``max_states`` for the explicit one. ``established`` is called with each verdict as soon as it is
-    there, in the order of ``specs``, and with its moves; and before that, as states are reached, with the
-    invariants that fail in one of them: so what an agent that is stopped, or raises an error, had done wrong
-    by then is known.
+    If the `fair` lines leave finite runs out, violations on these count too (`readings`). If no fair run
+    starts at an initial state, a specification that is false only for that reason is `unknown`. With
+    ``findings`` False no other sign of a vacuous verdict is looked for. ``backend`` is for the symbolic
+    engine, ``max_states`` for the explicit one.
 
-    A function, or another recorded agent, that answers a repeated question differently although it is to be
-    asked once (`Asking`) leaves the verdicts `unknown`.
+    ``established`` is called with each verdict and its moves once it is established, in the order of
+    ``specs``. Before that, while states are explored, it is called with the invariants that fail in one of
+    them. So the violations of an agent that is stopped, or raises an error, are reported up to then.
 
-    With ``min_mass`` P the verdicts are `unknown` where a language model gives the offered calls of a
-    reachable context less than P of its probability, at some branching node: then it would rather say
-    something else.
+    A function, or another recorded agent, that answers a repeated query differently although it is to be
+    queried once (`Asking`) leaves the verdicts `unknown`.
 
-    ``gates`` are names of gates of the deployment, all of which have to allow what an agent is offered.
+    With ``min_mass`` P the verdicts are `unknown` if a language model gives the offered calls of a reachable
+    context less than P of its probability at some branching node: it prefers other answers.
 
-    A run that breaks a claim of the file (a bound, a key, that there is always a step and that it leads
-    somewhere) is a verdict on that claim (`Verification.broken`).
+    ``gates`` are names of gates of the deployment; an agent is offered the calls that all of them allow.
 
-    Raises `InputError` for arguments that do not go together or name what is not there; `DefinitionError`
-    with a trace where an initial state breaks such a claim, whatever the agent does, or where no state
-    fulfils the `ensure` of a call that is offered; `AgentError` where the agent selects nothing or what is
-    not offered, and `Undecided` where more than ``max_states`` states are reachable.
-    Raises `CanonicalLimit` where a context's facts connect values so evenly that nauty takes longer than
-    ``canonical_timeout`` seconds to bring them into canonical form.
+    A run that breaks a claim of the file (a bound, a key, that every state has a step and that it has a
+    successor) is a verdict on that claim (`Verification.broken`).
+
+    Raises `InputError` for arguments that do not fit together or for unknown names. Raises `DefinitionError`
+    with a trace if an initial state breaks such a claim for every agent, or if no state fulfils the `ensure`
+    of an offered call. Raises `AgentError` if the agent selects nothing or a call that is not offered. Raises
+    `Undecided` if more than ``max_states`` states are reachable. Raises `CanonicalLimit` if a context is so
+    symmetric that nauty takes longer than ``canonical_timeout`` seconds to bring it into canonical form.
     """
     options = Options(
         engine, domain, force, wrapped, backend, max_states, findings, min_mass, canonical_timeout
@@ -130,9 +133,12 @@ def verified(
     established: Told | None = None,
     like: Verification | None = None,
 ) -> Verification:
-    """`verify`, with the options as one value. ``like`` is a verification, made in the same thread, of which
-    this is a variant: the deployment is not prepared again, the contexts of policies are not enumerated, and
-    the verdicts have no ``scope``."""
+    """Verify with the options as one value, as `verify` does.
+
+    ``like`` is a verification, made in the same thread, of which this is a variant. Then the preparations of
+    the deployment are reused, the contexts of policies are not enumerated, and the verdicts have no
+    ``scope``.
+    """
     started = time.perf_counter()
     as_deployment(deployment)
     if progress is not None and not callable(progress):
@@ -157,7 +163,7 @@ def verified(
 
 @dataclass(frozen=True)
 class _Verifying:
-    """One verification, with its questions resolved and its agents wrapped."""
+    """One verification, with its specifications resolved and its agents wrapped."""
 
     deployment: Deployment
     specs: Sequence[Spec]
@@ -169,7 +175,7 @@ class _Verifying:
     like: Engine | None
 
     def result(self, started: float) -> Verification:
-        """First what is explored, then the hypotheses, then the verdicts, then what empties them."""
+        """Explore, audit the hypotheses, decide the specifications, check vacuity."""
         watch = None if self.established is None else watching(self.specs, self._tell_early)
         found = explored(
             self.deployment, self.wrappers, self.restriction, self.options, self.progress, watch, self.like
@@ -221,7 +227,7 @@ class _Verifying:
         return audit(self.deployment, self.wrappers, restriction, found, self.options)
 
     def _tell_early(self, spec: Spec, evidence: Evidence) -> None:
-        """Tell of a specification that a run refutes while the exploration goes on."""
+        """Report a specification that a run refutes during the exploration."""
         assert self.established is not None
         evidence = renamed(evidence, self.deployment, self.wrappers)
         scope = leeway(self.deployment, None, self.wrappers).scope(spec.formula, False, evidence)
@@ -233,7 +239,7 @@ class _Verifying:
     def _examined(
         self, engine: Engine | None, verdicts: Mapping[str, Verdict], left_open: Leeway
     ) -> Examined:
-        """The findings, those over reachable states of the specifications that hold or fail."""
+        """Return the findings; those over reachable states are for the specifications that hold or fail."""
         about = {None, *(spec.name for spec in self.specs)}
         stated = [finding for finding in of_text(self.deployment) if finding.spec in about]
         if engine is None:

@@ -1,4 +1,4 @@
-"""Contexts in which a selected call stands for several, with what would tell these apart."""
+"""Contexts in which a selected call stands for several, with what would distinguish these."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Widened:
-    """A canonical decision context that is not action-rigid (Definition "Action-rigidity"), so that more may
-    happen there than the base agent ``selected``: ``possible`` are all calls that the automorphisms of the
-    context make of these.
+    """A canonical decision context that is not action-rigid (Definition "Action-rigidity").
 
-    ``alike`` are the values outside B in which the ``possible`` calls differ, ``remedy`` says what would tell
-    these apart.
+    More may happen there than the base agent ``selected``: ``possible`` are all images of these calls under
+    the automorphisms of the context. ``alike`` are the values outside B in which the ``possible`` calls
+    differ. ``remedy`` describes what would distinguish them.
     """
 
     agent: str
@@ -33,13 +32,14 @@ class Widened:
     remedy: str
 
     def __str__(self) -> str:
+        """Return the selected and the possible calls, with the remedy."""
         calls = ", ".join(map(str, sorted(self.possible)))
         chosen = ", ".join(map(str, sorted(self.selected)))
         return f"{chosen} is selected, any of {calls} may happen; {self.remedy}"
 
 
 def widened(deployment: Deployment, wrappers: Wrappers) -> Iterator[Widened]:
-    """The contexts that were met in which a selected call stands for several."""
+    """Yield the contexts that were met in which a selected call stands for several."""
     for role in deployment.agents:
         wrapper = wrappers[role.name]
         if wrapper is not None:
@@ -62,7 +62,7 @@ def _alike(
     possible: frozenset[Call],
     wrapper: CanonicalWrapper,
 ) -> Mapping[Value, str]:
-    """The values that stand at one place of calls with one tool, where these differ, with their sorts."""
+    """Return the values, with their sorts, in which calls of one tool differ at the same parameter."""
     sorts: dict[Value, str] = {}
     params = {tool.name: tool.params for tool in wrapper.tools}
     for tool in sorted({call.tool for call in possible - selected}):
@@ -74,8 +74,10 @@ def _alike(
 
 
 def _remedy(deployment: Deployment, role: AgentRole, alike: Mapping[Value, str]) -> str:
-    """What would tell the values apart: a relation over their sorts that the agent is not shown, or only in
-    part, or a new one."""
+    """Return what would distinguish the values, in words.
+
+    This is a relation over their sorts that the agent is not shown, or only in part, or a new one.
+    """
     sorts = set(alike.values())
     values = " and ".join(alike) if len(alike) < 4 else f"{len(alike)} values such as {min(alike)}"
     whole = {view.relation for view in role.views if view.where == TRUE}

@@ -1,3 +1,1 @@
-"""Deployments without an established bound: what their bounded fragments show, and why a bound is
-exceeded.
-"""
+"""Deployments without an established bound: verdicts of bounded fragments, and causes of growth."""

@@ -1,10 +1,9 @@
-"""Specifications of deployments without an established bound: the bounds are raised step by step, and each
-bounded fragment is verified.
+"""Verification without an established bound: bounds are increased, and each fragment is verified.
 
-One decision: a specification that fails in a fragment fails in the deployment, whatever lies beyond the
+One decision: a specification that fails in a fragment fails in the deployment, for all behaviour beyond the
 bounds (the theorem in `deepening.fragment`), so its verdict is `fails`. A specification that holds in a
 fragment stays `unknown`, with a sentence about the fragment, since the bounds are not established. It is
-`holds` only if it is shown without bounds, for every number of records (`analyses.views`); that is tried
+`holds` only if it is shown without bounds, for every number of records (`analyses.views`). That is tried
 after each fragment.
 """
 
@@ -57,23 +56,24 @@ from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 
 MOST_FACTS = 1_000
-"""An initial database with more facts is not explored within bounds, but looked at for every number only."""
+"""The size of the largest initial database that is explored within bounds.
+
+A larger one is verified for every number of records only.
+"""
 
 _ROUNDS_BEFORE_LOOP = 3
-"""When the bound of a sort has been raised so often, the loop along which it grows is looked for; and once
-more at the end.
-"""
+"""The bound of a sort from which the loop along which it grows is searched, and once more at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found out about one specification.
+    """The result for one specification.
 
     ``verdict`` is `holds` if it was shown for ``every_number`` of records, else `fails` or `unknown`.
     ``within`` are the least bounds, of those tried, of a fragment that shows the specification true or false;
     None if no fragment does. ``shown``: a fragment shows it true. That is no verdict, since beyond the
-    fragment neither the bounds nor the conditions of the definition are established. ``moves`` has who could
-    have acted otherwise at each step of the evidence.
+    fragment neither the bounds nor the conditions of the definition are established. ``moves`` has the
+    alternatives at each step of the evidence.
     """
 
     verdict: Verdict
@@ -86,16 +86,18 @@ class Found:
 
     @property
     def decided(self) -> bool:
-        """Whether the specification is shown to be true or false, in a fragment or without one."""
+        """True if the specification is shown to be true or false, in a fragment or without one."""
         return self.within is not None or self.every_number is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One fragment: its ``bounds`` and the number of its reachable ``states``, states past the bounds
-    included. ``exceeded`` are the sorts of which some run has more values than the bound. ``unseen`` are
-    sorts that the formula of an `ensure` exceeds by more than was looked at, or for which that is not
-    decided. ``most`` are the largest numbers of values that are active in one of the states.
+    """One fragment: its ``bounds`` and the number of its reachable ``states``.
+
+    States beyond the bounds are counted. ``exceeded`` are the sorts that have more values than the bound on
+    some run. ``unseen`` are sorts that the formula of an `ensure` exceeds by more than was explored, or for
+    which that is not decided. ``most`` are the largest numbers of values that are active in one of the
+    states.
     """
 
     bounds: Bounds
@@ -112,14 +114,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Deepening:
-    """What raising the bounds has found. ``rounds`` are the fragments, with growing bounds; none where the
-    initial database is too large to be explored.
+    """The result of `deepen`.
 
-    ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound that was
-    tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is how far bounds
-    are raised, and ``stopped`` the limit that ended it before, such as one on states, where one did.
-    ``findings`` is what makes verdicts for every number say less than they seem to, ``accepted`` are those of
-    them that a comment of the file accepts, and ``hypotheses`` is what the verdicts rest on.
+    ``rounds`` are the fragments, with growing bounds; empty if the initial database is too large to be
+    explored. ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound
+    that was tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is the
+    largest bound that is tried. ``stopped`` is the limit that ended the analysis before, such as one on
+    states, or empty. ``findings`` are signs that verdicts for every number establish less than they seem to,
+    and ``accepted`` those that a comment of the file accepts. ``hypotheses`` are the assumptions of the
+    verdicts.
     """
 
     deployment: Deployment
@@ -138,6 +141,7 @@ class Deepening:
     wrappers: Wrappers = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
     def __getitem__(self, spec: str) -> Verdict:
+        """Return the verdict of a specification."""
         return self.found[spec].verdict
 
     @property
@@ -146,7 +150,7 @@ class Deepening:
         return {name: one.verdict for name, one in self.found.items()}
 
     def place(self, name: str) -> Span | None:
-        """Where the specification, or the claim of the file, stands; None for one that was asked beside."""
+        """Return the position of a specification, or a claim, in the file; None for any other formula."""
         claim = claim_named(self.deployment, name)
         return self.deployment.spec(name).span if claim is None else claim.span
 
@@ -157,13 +161,15 @@ class Deepening:
 
     @property
     def established(self) -> bool:
-        """Whether the last fragment is the whole deployment: no run exceeds its bounds."""
+        """True if the last fragment is the whole deployment: no run exceeds its bounds."""
         return bool(self.rounds) and not self.rounds[-1].growing
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The bounds for the file, where they are established. With `initially any` more bounds admit more
-        initial databases, so that a condition keeps these as they are."""
+        """The bounds for the file, if they are established.
+
+        With `initially any` larger bounds admit more initial databases, so that a condition preserves these.
+        """
         if not self.established:
             return ()
         d, most = self.deployment, self.rounds[-1].most
@@ -177,6 +183,7 @@ class Deepening:
         return (*bounds, kept)
 
     def __str__(self) -> str:
+        """Return the bounds and the verdicts, one a line."""
         raised = (
             f"bounds raised to {in_words(self.bounds)}"
             if self.rounds
@@ -200,22 +207,23 @@ def deepen(
     findings: bool = True,
     told: Callable[[Deepening], None] | None = None,
 ) -> Deepening:
-    """What the fragments of a deployment with bounds up to ``limit`` show of its specifications, which are
-    given as to `verify`, under an agent.
+    """Decide specifications of a deployment in its fragments with bounds up to ``limit``.
 
-    Where the file leaves sorts without a bound (`bound case any`) these are raised, and the bounds of the
-    others are claims, which are looked at like specifications. Without such a line all are raised.
+    The specifications and the agent are given as to `verify`. If the file leaves sorts without a bound
+    (`bound case any`), these bounds are raised, and those of the others are claims that are verified like
+    specifications. Without such a line all bounds are raised.
 
-    The bounds grow from 0 (from the deployment's where `initially any` admits every database up to them):
-    those that some run exceeds by 1, and none above k before the fragment with k for every sort has been
-    seen. So the first fragment that shows something is one with the least bounds that do. It ends where every
-    specification is shown to be false or true, where no run exceeds the bounds any more, and at the limit;
-    ``told`` is called with what is known after each fragment.
+    The bounds grow from 0 (from the deployment's if `initially any` admits every database up to them). Those
+    that some run exceeds are raised by 1, and none above k before the fragment with k for every sort was
+    explored. So the first fragment that decides a specification has the least bounds that do. The analysis
+    ends if every specification is decided, if no run exceeds the bounds any more, and at the limit. ``told``
+    is called with the result up to then after each fragment.
 
     With ``findings`` False there are none. Raises what `verify` raises, `BoundExceeded` aside, and
-    `InputError` where every sort is finite, and where fairness of actions stands beside fairness of states.
-    Under fairness of actions alone what is always true is decided, which does not depend on it. A limit that
-    is reached once a fragment has been seen ends it there: what was found is found.
+    `InputError` if every sort is finite, and if fairness of actions is combined with fairness of states.
+    Under fairness of actions alone only specifications that something is always true are decided, which does
+    not depend on it. A limit that is reached after a fragment was explored ends the analysis; the results up
+    to then are kept.
     """
     as_deployment(deployment)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -234,7 +242,7 @@ def deepen(
     asking, chosen = deployment.asked(specs, running)
     asking = asking.following(chosen, running)
     chosen = asking.chosen(spec.name for spec in chosen)
-    # every finite run goes on fairly for actions, so that nothing that is decided depends on these lines
+    # every finite run has a continuation that is fair for actions, so that no verdict depends on these lines
     leaps = leaping(replace(asking, written=replace(asking.written, fair_actions=()), text=None))
     wrappers = wrap_all(asking, agent, canonical_timeout=canonical_timeout)
     wrappers = {name: made and _wider(made, leaps.deployment) for name, made in wrappers.items()}
@@ -266,7 +274,7 @@ def deepen(
 
 
 def _claimed(deployment: Deployment) -> dict[str, Spec]:
-    """The bounds of a file that leaves other sorts without one, as specifications."""
+    """Return the bounds of a file that leaves other sorts without one, as specifications."""
     return {
         claim.name: Spec(claim.name, claim.formula)
         for claim in claims(deployment)
@@ -275,7 +283,7 @@ def _claimed(deployment: Deployment) -> dict[str, Spec]:
 
 
 def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
-    """The wrapper for contexts over the schema of a deployment, which has a relation more."""
+    """Return the wrapper for contexts over the schema of a deployment with an additional relation."""
     schema = deployment.schema.revealing(wrapper.told)
     if wrapper.schema == schema:
         return wrapper
@@ -285,7 +293,7 @@ def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrappe
 
 @dataclass
 class _Run:
-    """The fragments seen so far, and what they have shown."""
+    """The fragments explored so far, and their results."""
 
     _deployment: Deployment
     _leaps: Leaping
@@ -328,21 +336,21 @@ class _Run:
 
     @property
     def starts_large(self) -> bool:
-        """Whether the identifiers of the initial database are values as any others (`views.records`)."""
+        """True if the identifiers of the initial database are values like all others (`views.records`)."""
         return self._every_number.records is not None
 
     @property
     def is_explored(self) -> bool:
-        """Whether there is something left to look for within bounds, and not too many facts for that."""
+        """True if some specification is open within bounds, and the initial database is small enough."""
         if not (self.starts_large and self._deployment.unbounded):
             return True
         left = any(found.verdict.holds is None for found in self._found.values())
         return left and len(self._deployment.init) <= MOST_FACTS
 
     def tried(self) -> Iterator[Bounds]:
-        """The bounds to try, each after the fragment with the last has been seen."""
+        """Yield the bounds to try, each after the fragment with the last was explored."""
         bounds = {**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}
-        # one more than is claimed, so that a run that exceeds the claim is seen
+        # one more than the claim, so that a run that exceeds the claim is explored
         bounds |= {s: b + 1 for s, b in self._deployment.bounds.items() if s not in self._raised}
         level = 0
         while True:
@@ -364,15 +372,16 @@ class _Run:
 
     @property
     def _is_done(self) -> bool:
-        """Whether a fragment was seen and no other can decide anything."""
+        """True if a fragment was explored and no other can decide anything."""
         return bool(self.rounds) and bool(self._found) and not self._open
 
     def _apart(self, open_: Bounds, bounds: Bounds, level: int) -> Iterator[Bounds]:
         """Yield bounds that differ by sort, of fewer values first, before all are raised to a level.
 
         A run may need many values of one sort and few of the others. The bounds start from what a
-        specification needs to be false, and go on with the sorts that some run exceeds."""
-        todo: set[tuple[int, tuple[int, ...]]] = set()  # with how many values more than at the start
+        specification needs to be false, and continue with the sorts that some run exceeds.
+        """
+        todo: set[tuple[int, tuple[int, ...]]] = set()  # the added number of values, the bounds
         for name in self._open if len(open_) > 1 else ():
             with suppress(Outside):
                 need = needed(self._deployment, always(self._specs[name].formula) or ())
@@ -391,8 +400,11 @@ class _Run:
                     todo.add((more + 1, wider))
 
     def see(self, bounds: Bounds) -> None:
-        """Verify what is open in the fragment with these bounds. Of a sort without one each number of values
-        may be there initially: of these databases the fragment has those within its bounds."""
+        """Verify the open specifications in the fragment with these bounds.
+
+        A sort without a bound may initially have any number of values. The fragment has those of these
+        databases that are within its bounds.
+        """
         part = self._part(bounds)
         names = {name: f"possible {name}" for name in self._open}
         open_ = {name: self._specs[name].formula for name in names}
@@ -441,13 +453,12 @@ class _Run:
         return initial_bounds(self._deployment).keys() & self._deployment.unbounded
 
     def _part(self, bounds: Bounds) -> Fragment:
-        """The fragment with these bounds."""
+        """Return the fragment with these bounds."""
         open_ = {sort: bounds[sort] for sort in self._deployment.unbounded}
         return fragment(replace(self._leaps, deployment=self._leaps.deployment.within(open_)), bounds)
 
     def further(self) -> bool:
-        """Look for what holds for every number of records in parts on the next number of values, if there is
-        one."""
+        """Continue the search for every number of records with one more value; return False if complete."""
         for search in self._searches:
             undecided = [name for name, found in self._found.items() if found.verdict.holds is None]
             for name, shown in search.further(undecided).items():
@@ -462,18 +473,18 @@ class _Run:
 
     @property
     def _seen(self) -> tuple[Finding, ...]:
-        """What makes verdicts for every number say less than they seem to."""
+        """The findings on verdicts for every number of records."""
         return tuple(dict.fromkeys(one for search in self._searches for one in search.findings))
 
     def _is_empty(self, name: str) -> bool:
-        """Whether what a specification speaks of never happens: it is one implication."""
+        """Return True if a specification holds vacuously; it is then a single implication."""
         said = self._specs[name].formula
         while isinstance(said, Forall | Globally):
             said = said.body
         return isinstance(said, Implies) and any(one.spec == name for one in self._seen)
 
     def propose(self) -> None:
-        """Look for invariants with which specifications are shown that are not yet."""
+        """Search for invariants that show the specifications which are still open."""
         search = self._every_number
         open_ = {
             name: search.obstacles.get(name)
@@ -493,8 +504,10 @@ class _Run:
         return verified(deployment, given, asked, options, progress=self._saying(part.bounds))
 
     def _saying(self, bounds: Bounds) -> Progress | None:
-        """Return the progress within some bounds, in terms of the specifications of the file: those that a
-        fragment is asked are others."""
+        """Return the progress within some bounds, in terms of the specifications of the file.
+
+        The specifications that a fragment is verified for are others.
+        """
         decided = sum(one.decided for one in self._found.values())
         where = f"{decided} of {len(self._found)} specifications decided, within {in_words(bounds)}"
         if (listener := saying(self._progress, where)) is None:
@@ -506,8 +519,10 @@ class _Run:
         return passed_on
 
     def _leapt(self, part: Fragment) -> tuple[str, ...]:
-        """The sorts whose bounds a formula in the place of an effect exceeds, in one step from the states of
-        the fragment, or of which that is not decided."""
+        """Return the sorts whose bounds an `ensure` exceeds in one step, or for which that is not decided.
+
+        The step starts in the states of the fragment.
+        """
         result = self._verified(part, part.whole, ())
         if isinstance(result.broken, BoundExceeded):
             active, outside = result.broken.trace.last.active_domain, self._deployment.outside
@@ -525,7 +540,7 @@ class _Run:
         return Verdict(name, self._written[name], holds, evidence=evidence, scope=scope, expected=expected)
 
     def _shown(self, part: Fragment, result: Verification, name: str) -> Found:
-        """What a fragment shows of a specification."""
+        """Return the result of a fragment for a specification."""
         formula = self._specs[name].formula
         shown, scope = evidence_within(part, result.engine, formula)
         if shown is None or (shown.root.holds and self._starting_beyond):
@@ -542,7 +557,7 @@ class _Run:
         return Found(self._verdict(name, None, evidence=evidence), part.bounds, shown=True, moves=moves)
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
-        """Look for the loops along which sorts grow, and for a change that bounds them."""
+        """Search for the loops along which sorts grow, and for a change that bounds them."""
         exceeded = [sort for sort in self.rounds[-1].exceeded if sort not in self._deployment.unbounded]
         self._growths = {sort: g for sort, g in self._growths.items() if sort in exceeded}
         self._runs = {sort: run for sort, run in self._runs.items() if sort in exceeded}
@@ -557,7 +572,7 @@ class _Run:
             self._remedy = remedy(self._deployment, self._wrappers, tuple(self._growths.values()))
 
     def result(self, *, final: bool = False) -> Deepening:
-        """What is known by now; ``final``: no other fragment follows."""
+        """Return the result up to now; ``final``: no other fragment follows."""
         last = self.rounds[-1] if self.rounds else None
         if final and last is not None:
             self._explain(self._part(last.bounds), final=True)
@@ -600,7 +615,7 @@ class _Run:
         )
 
     def _unexplored(self, found: Found) -> Found:
-        """What was found without looking within bounds."""
+        """Return the result without an exploration within bounds."""
         if found.verdict.holds is not None:
             return found
         name = found.verdict.spec
@@ -611,7 +626,7 @@ class _Run:
         return replace(found, verdict=replace(found.verdict, reason=reason), obstacle=obstacle)
 
     def _said(self, found: Found, last: Round) -> Found:
-        """What was found, with the reason for what is unknown."""
+        """Return the result, with the reason for `unknown`."""
         verdict = found.verdict
         assert self._hypotheses is not None, "a fragment was seen"
         assumed = replace(verdict, holds=verdict.holds is not False, evidence=None)

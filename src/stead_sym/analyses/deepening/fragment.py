@@ -1,37 +1,36 @@
-"""The part of a deployment that stays within some bounds, as a deployment of its own, and what a formula
-means there for the whole.
+"""Bounded fragments of a deployment, as deployments, and the meaning of a formula there for the whole.
 
 One decision: the fragment is a deployment in the same language, so that the engines verify it exactly and
-know nothing of fragments. A step past a bound is taken, and the state that it leads to is left as it is for
-ever: nothing is known of what comes after it, and the two readings of a formula say so.
+need no notion of fragments. A step past a bound is taken, and the state that it leads to never changes
+afterwards. Nothing is assumed about what comes after it, as the two readings of a formula express.
 
 Definition "Bounded fragment". For bounds b let X_b be the sentence "more than b_S values outside C are
 active, for some sort S". The fragment A_b has the tools and events of A, their guards with ~X_b, and one
-event more, which is enabled where X_b holds and changes nothing. Its runs are the runs of A as long as these
-keep b, each followed for ever by the first state past b that it comes to. An effect draws at most f_S values
-of S, so that A_b has the bounds b_S + f_S by construction. A formula in the place of an effect (`ensure`)
-may lead further past b: it is followed one value past b, and may also lead to a fact of its own, `leapt`,
-which stands for all states further away and counts as past b. With `initially any` a D0
-may lie past b: A_b has it too, and stays in it, so that A_b has the bounds of A where these are more.
+event more, which is enabled if X_b holds and changes nothing. Its runs are the runs of A as long as these
+keep b, each followed for ever by the first state past b that it meets. An effect draws at most f_S values of
+S, so that A_b has the bounds b_S + f_S by construction. An `ensure` may lead further past b: it is followed
+one value past b. It may also lead to a fact of its own, `leapt`, which stands for all states further away and
+counts as past b. With `initially any` a D0 may be past b: A_b has it too, and stays in it, so that A_b has
+the bounds of A if these are larger.
 
 Definition "Sure and possible". Over A_b, with W = ~X_b, for a formula f of A
 
-    sure(f) = f = possible(f)                      where f has no temporal operator,
+    sure(f) = f = possible(f)                      if f has no temporal operator,
     sure(~f) = ~possible(f)                        possible(~f) = ~sure(f),
     sure(Q g) = Q (W & sure(g))                    possible(Q g) = Q (X_b | possible(g))
 
-for Q one of AX, EX, AF, EF, AG, EG, and likewise for both operands of U and W; connectives and quantifiers
-take the reading of their operands through, which is turned round where they stand negatively. With fairness
-constraints F, those of A_b are F | X_b, and what an E operator comes to must go on fairly within the bounds:
-sure(EX g) = EX (W & sure(g) & EG W), sure(E[g U h]) = E[(W & sure(g)) U (W & sure(h) & EG W)], and dually for
-A.
+for Q one of AX, EX, AF, EF, AG, EG, and likewise for both operands of U and W. Connectives and quantifiers
+pass the reading to their operands, and reverse it for operands in a negative position. With fairness
+constraints F, those of A_b are F | X_b, and the state that an E operator leads to must start a fair run
+within the bounds: sure(EX g) = EX (W & sure(g) & EG W), sure(E[g U h]) = E[(W & sure(g)) U (W & sure(h) & EG
+W)], and dually for A.
 
 Theorem. If A_b ⊨ sure(f) then A ⊨ f, and if A_b ⊭ possible(f) then A ⊭ f. The proof is in `docs/theory.md`.
 
-Both are about the fair reading (`readings`). In the completed one every finite run counts, so that nothing
-has to go on fairly: there finite(f) is possible(f) without that. A run within b that shows finite(f) to be
-false is one of A, and its loop, if no fair run of A_b leaves it, is one that no fair run of A leaves. So a
-refutation that consists of runs alone is one in A.
+Both are about the fair reading (`readings`). In the completed one every finite run counts, so that no
+continuation has to be fair: there finite(f) is possible(f) without that condition. A run within b that shows
+finite(f) to be false is one of A, and its loop, if no fair run of A_b leaves it, is one that no fair run of A
+leaves. So a refutation that consists of runs alone is one in A.
 """
 
 from __future__ import annotations
@@ -77,8 +76,9 @@ Bounds: TypeAlias = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Leaping:
-    """A deployment with a relation more, ``leapt``, of which it has no fact: see the module. None where no
-    effect is a formula.
+    """A deployment with an additional relation ``leapt`` that has no fact (see the module).
+
+    ``leapt`` is None if no effect is a formula.
     """
 
     deployment: Deployment
@@ -87,11 +87,11 @@ class Leaping:
 
 @dataclass(frozen=True)
 class Fragment:
-    """A_b: the ``deployment`` that it is, the ``bounds`` b, and X_b, the sentence that says that a state is
-    ``past`` them. ``stay`` is the name of its own event. ``leaps`` is the sentence that a formula in the
-    place of an effect has been followed as far as it is, None where there is no such formula.
+    """A_b: its ``deployment``, the ``bounds`` b, and X_b, the sentence that a state is ``past`` them.
 
-    ``whole`` is A with the bounds b: the runs of A_b within the bounds are runs of it.
+    ``stay`` is the name of its own event. ``leaps`` is the sentence that an `ensure` was followed only up to
+    one value past b, or None if there is no `ensure`. ``whole`` is A with the bounds b: the runs of A_b
+    within the bounds are runs of it.
     """
 
     whole: Deployment
@@ -102,15 +102,15 @@ class Fragment:
     leaps: Atom | None
 
     def sure(self, formula: Expanded) -> Expanded:
-        """The formula that holds in A_b only where this one holds in A."""
+        """Return the formula that holds in A_b only if this one holds in A."""
         return self._reading.read(formula, True)
 
     def possible(self, formula: Expanded) -> Expanded:
-        """The formula that holds in A_b wherever this one holds in A."""
+        """Return the formula that holds in A_b if this one holds in A."""
         return self._reading.read(formula, False)
 
     def finite(self, formula: Expanded) -> Expanded:
-        """`possible` where every finite run counts."""
+        """Return `possible` under the reading in which every finite run counts."""
         return _Reading(self.past, False).read(formula, False)
 
     @property
@@ -124,7 +124,7 @@ class Fragment:
 
 
 def leaping(deployment: Deployment) -> Leaping:
-    """The deployment as its fragments are made of it."""
+    """Return the deployment from which fragments are made, with the relation `leapt` if needed."""
     if not any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
         return Leaping(deployment)
     schema = deployment.schema
@@ -135,10 +135,10 @@ def leaping(deployment: Deployment) -> Leaping:
 
 
 def fragment(given: Leaping, bounds: Bounds) -> Fragment:
-    """A_b for bounds b, one for each unbounded sort.
+    """Return A_b for bounds b, one for each unbounded sort.
 
-    Where D0 may be any database (`initially any`) it is one that the bounds of the deployment admit, whatever
-    b: fewer values than b_S or more.
+    If D0 may be any database (`initially any`), the bounds of the deployment determine which, independently
+    of b: with fewer values than b_S or more.
     """
     deployment = given.deployment
     leaps = None if given.leapt is None else Atom(given.leapt, ())
@@ -171,7 +171,7 @@ def fragment(given: Leaping, bounds: Bounds) -> Fragment:
 
 
 def initial_bounds(deployment: Deployment) -> Bounds:
-    """How many values outside C a D0 may have: the bounds of the sorts that `initially any` leaves open."""
+    """Return how many values outside C a D0 may have, for the sorts that `initially any` leaves open."""
     line = deployment.initially
     chosen = () if line is None else line.relations
     sorts = {sort for name in chosen for sort in deployment.schema.relation(name).sorts}
@@ -179,14 +179,14 @@ def initial_bounds(deployment: Deployment) -> Bounds:
 
 
 def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
-    """X_b: for some sort S more than b_S values outside C are active."""
+    """Return X_b: for some sort S more than b_S values outside C are active."""
     return disjunction(
         tuple(active_outside(deployment, sort, "atleast", b + 1) for sort, b in bounds.items())
     )
 
 
 def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
-    """f_S: the most values of S by which one step can exceed a bound."""
+    """Return f_S, the largest number of values of S by which one step can exceed a bound."""
     statements = replace(
         deployment, written=replace(deployment.written, tools=tuple(map(_drawing, deployment.written.tools)))
     )
@@ -197,12 +197,12 @@ def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
 
 
 def _drawing(tool: Tool) -> Tool:
-    """The tool without its effects in the paper's form."""
+    """Return the tool without its `ensure` effects."""
     return replace(tool, effects=tuple(effect for effect in tool.effects if not effect.is_ensure))
 
 
 def _within(deployment: Deployment, bounds: Bounds, past: Formula, leaps: Atom | None, tool: Tool) -> Tool:
-    """The tool where the bounds are kept."""
+    """Return the tool with its guard restricted to states within the bounds."""
     guard = Not(past) if tool.guard == TRUE else And((tool.guard, Not(past)))
     effects: list[Effect] = []
     for effect in tool.effects:
@@ -214,7 +214,7 @@ def _within(deployment: Deployment, bounds: Bounds, past: Formula, leaps: Atom |
 
 
 def _not_leaping(leaps: Atom | None, tool: Tool) -> Tool:
-    """The tool, whose formulas leave `leapt` as it is: no fact."""
+    """Return the tool such that its formulas keep `leapt` empty."""
     nowhere = () if leaps is None else (Ensure(Not(replace(leaps, primed=True))),)
     return replace(
         tool,
@@ -226,9 +226,7 @@ def _not_leaping(leaps: Atom | None, tool: Tool) -> Tool:
 
 
 def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effect) -> Iterator[Effect]:
-    """The effect in the paper's form that leads to at most b_S + 1 values of each S; and the one that stands
-    for where it leads beyond.
-    """
+    """Yield the `ensure` effect to at most b_S + 1 values of each S, and one for all other outcomes."""
     most = tuple(
         Ensure(counted_outside(deployment, sort, "atmost", b + 1, partial(_active_after, deployment, sort)))
         for sort, b in bounds.items()
@@ -239,7 +237,7 @@ def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effec
 
 
 def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
-    """The value is in some fact of D'."""
+    """Return the formula that the value is in some fact of D'."""
     taken = {variable.name, *deployment.sort_of_constant}
     facts: list[Formula] = []
     for relation in deployment.schema.relations:
@@ -258,14 +256,16 @@ def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The two readings of formulas: sure, ``certain`` True below, and possible. ``fair``: there are fairness
-    constraints."""
+    """The two readings of formulas: sure (``certain`` is True below) and possible.
+
+    ``fair``: there are fairness constraints.
+    """
 
     past: Formula
     fair: bool
 
     def read(self, f: Formula, certain: bool) -> Formula:
-        """The formula under one of the readings."""
+        """Return the formula under one of the readings."""
         if not is_temporal(f):
             return f
         match f:
@@ -289,9 +289,11 @@ class _Reading:
         return map_children(lambda body: self._met(body, path, certain, ends=next(here)), f)
 
     def _met(self, body: Formula, path: str, certain: bool, *, ends: bool) -> Formula:
-        """What a path operator asks of a state that it comes to: within the bounds and surely so, or past
-        them or possibly so. ``ends``: a run that shows an E, or refutes an A, may end there, and has to go on
-        fairly.
+        """Return what a path operator requires of a state that it leads to.
+
+        For sure, the state is within the bounds and satisfies the body surely. For possible, it is past them
+        or satisfies the body possibly. ``ends``: a run that shows an E, or refutes an A, may end there, and
+        must have a fair continuation.
         """
         read = self.read(body, certain)
         fairly = self.fair and ends and certain == (path == "E")

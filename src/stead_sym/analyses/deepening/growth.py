@@ -1,10 +1,9 @@
-"""Why a bound is exceeded: a loop of calls along which a sort gains values, and the facts that it leaves
-behind.
+"""Pumping loops: a loop of calls along which a sort gains values, with the facts that it leaves behind.
 
-One decision: the loop is shown by a run that goes round it at least twice and gains the same number of values
-each time. That is no proof that the sort grows for ever, which is undecidable; it tells the author where to
-look. Every state from which the run goes on is within the bounds that were explored, so that no agent is
-asked a new question.
+One decision: the loop is shown by a run that repeats it at least twice and gains the same number of values
+each time. That is no proof that the sort grows for ever, which is undecidable; it shows the author the cause.
+Every state from which the run continues is within the bounds that were explored, so that no agent gets a new
+query.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from stead_sym.relational.instance import Instance
 from stead_sym.verification.findings.ranges import deleting
 
 _MAX_OUTCOMES = 2_000
-"""The most outcomes that are looked at for a loop that the run itself does not go round twice."""
+"""The number of outcomes that are tried to repeat a loop that the run itself has only once."""
 _MAX_LOOP_CALLS = 12
-"""The longest such loop that is looked for, in calls."""
+"""The length, in calls, of the longest such loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A loop along which the values of a sort outside C become more.
+    """A loop along which the number of values of a sort outside C increases.
 
-    ``run`` goes round the loop ``rounds`` times after its first ``enters`` steps, with ``length`` steps each
-    time; each round gains ``gained`` values. ``sources`` are the values that a round brings in, by tool or
-    event. ``left`` are the facts, of relations with a column of the sort, that a round leaves behind, by
-    relation, and ``removers`` the tools and events of the deployment that delete from such a relation.
+    ``run`` repeats the loop ``rounds`` times after its first ``enters`` steps, with ``length`` steps each
+    time; each round gains ``gained`` values. ``sources`` are the numbers of values that a round adds, by tool
+    or event. ``left`` are the numbers of facts that a round leaves behind, by relation with a column of the
+    sort. ``removers`` are the tools and events of the deployment that delete from such a relation.
     """
 
     sort: str
@@ -57,6 +56,7 @@ class Growth:
         return tuple(step.call.tool for step in steps)
 
     def __str__(self) -> str:
+        """Return the loop, its gain and its cause as a sentence."""
         brought = " and ".join(f"{tool} brings in {number}" for tool, number in self.sources.items())
         loop = ", ".join(self.loop)
         facts = " and ".join(f"{number} of {name}" for name, number in self.left.items())
@@ -78,10 +78,10 @@ class Growth:
 
 
 def growth(deployment: Deployment, wrappers: Wrappers, run: Trace, sort: str) -> Growth | None:
-    """The loop along which a sort grows on a run of the deployment past its bound; None where none is seen.
+    """Return the loop along which a sort grows on a run past its bound, or None if none is found.
 
-    Of the loops that the run itself goes round twice the shortest is taken; where there is none, the shortest
-    that can be gone round once more. The run is replayed.
+    It is the shortest of the loops that the run itself repeats, if there are any, and otherwise the shortest
+    that can be repeated once more. The run is replayed.
     """
     sizes = [_size(deployment, state, sort) for state in run.states]
     search = _Search(deployment, wrappers, sort)
@@ -111,12 +111,13 @@ def growth(deployment: Deployment, wrappers: Wrappers, run: Trace, sort: str) ->
 
 
 _Loop = tuple[Trace, int, int, int]
-"""A run with the steps before its loop, the length of the loop, and how often it goes round."""
+"""A run with the number of steps before its loop, the length of the loop, and its repetitions."""
 
 
 def _repeated(run: Trace, sizes: Sequence[int]) -> _Loop | None:
-    """The shortest loop that the run goes round twice or more, gaining as much each time: of several the one
-    that it goes round most often.
+    """Return the shortest loop that the run has twice or more, with the same gain each time.
+
+    Of several, it is the one with the most repetitions.
     """
     calls = [(step.actor, step.call.tool) for step in run.steps]
     for length in range(1, len(calls) // 2 + 1):
@@ -131,7 +132,7 @@ def _repeated(run: Trace, sizes: Sequence[int]) -> _Loop | None:
 
 
 def _rounds(calls: Sequence[tuple[str | None, str]], sizes: Sequence[int], first: int, length: int) -> int:
-    """How often the run goes round the loop that begins after ``first`` steps."""
+    """Return how often the run repeats the loop that begins after ``first`` steps."""
     loop = calls[first : first + length]
     gained = sizes[first + length] - sizes[first]
     rounds, at = 0, first
@@ -143,7 +144,7 @@ def _rounds(calls: Sequence[tuple[str | None, str]], sizes: Sequence[int], first
 
 
 class _Search:
-    """Steps by the semantics alone, within the bounds of the deployment."""
+    """A search for steps by the semantics alone, within the bounds of the deployment."""
 
     def __init__(self, deployment: Deployment, wrappers: Wrappers, sort: str) -> None:
         self._deployment = deployment
@@ -153,7 +154,7 @@ class _Search:
         self._left = _MAX_OUTCOMES
 
     def prolonged(self, run: Trace, sizes: Sequence[int]) -> _Loop | None:
-        """The shortest loop of the run that can be gone round once more, gaining as much."""
+        """Return the shortest loop of the run that can be repeated once more, with the same gain."""
         for length in range(1, min(_MAX_LOOP_CALLS, len(run.steps)) + 1):
             for first in range(len(run.steps) - length + 1):
                 gained = sizes[first + length] - sizes[first]
@@ -169,7 +170,7 @@ class _Search:
         return None
 
     def _along(self, tools: Sequence[str], state: Instance, wanted: int) -> Iterator[tuple[Step, ...]]:
-        """Runs by calls of these tools in turn, to a state with so many values."""
+        """Yield runs by calls of these tools in turn, to a state with this many values."""
         if not tools:
             if _size(self._deployment, state, self._sort) == wanted:
                 yield ()
@@ -188,7 +189,7 @@ class _Search:
                     yield (Step(call, after, actor), *rest)
 
     def check(self, run: Trace) -> None:
-        """Each step of the run is one by the semantics, of a call that may be made."""
+        """Check that each step of the run is one by the semantics, of a call that may be made."""
         for before, step in zip(run.states, run.steps, strict=False):
             near = around(self._deployment, self._restriction, before, step.state)
             may = selection(self._deployment, self._wrappers, before)
@@ -201,5 +202,5 @@ def _size(deployment: Deployment, state: Instance, sort: str) -> int:
 
 
 def _deletes(tool: Tool, relation: str) -> bool:
-    """Whether some effect of the tool deletes facts of the relation; an `ensure` may."""
+    """Return True if some effect of the tool deletes facts of the relation; an `ensure` may."""
     return any(effect.is_ensure or relation in deleting(effect) for effect in tool.effects)

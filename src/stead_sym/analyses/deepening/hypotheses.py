@@ -1,8 +1,8 @@
-"""What verdicts rest on that are said for every number of records, or within growing bounds.
+"""Hypotheses of verdicts for every number of records, or within growing bounds.
 
 One decision: these are hypotheses like those of a verification (`verification.audit`), each established or
-not, so that reports show, write and compare them alike. A verdict that was found needs none that is missing:
-`AG f` is about every state that a run reaches, whether runs go on or not.
+not, so that reports show, write and compare them in the same way. A verdict never needs one that is missing:
+`AG f` is about every state that a run reaches, even if the run has no continuation.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ def rests_on(
     options: Options,
     widened: tuple[Widened, ...] = (),
 ) -> Hypotheses:
-    """The hypotheses of verdicts that are ``shown`` for every number of records, and of those that ``runs``
-    within some bounds refute, by specification. The claims of the file are among them."""
+    """Return the hypotheses of verdicts for every number of records, and of refutations within bounds.
+
+    The former are ``shown``, the latter are by ``runs`` within some bounds, both by specification. The claims
+    of the file are included.
+    """
     left_open = {claim for one in shown.values() for claim in one.left_open}
     left_open |= set(_bounds_left(deployment, shown))
     every = (
@@ -54,7 +57,7 @@ def _bounds_left(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator
 
 
 def _views(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator[Hypothesis]:
-    """The hypothesis of the theorem: no step leaves γ(V), and what is shown is true in all of it."""
+    """Yield the hypothesis of the theorem: no step leaves γ(V), and what is shown is true in all of it."""
     sets: dict[Shown, list[str]] = {}
     for name, one in shown.items():
         sets.setdefault(one, []).append(name)
@@ -69,7 +72,7 @@ def _views(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator[Hypot
 
 
 def _together(deployment: Deployment, one: Shown) -> str:
-    """What is shown in the same induction."""
+    """Return, in words, the claims that are shown in the same induction."""
     if one.relations:
         return ""
     keys = [f"key of {relation.name}" for relation in deployment.schema.relations if relation.keys]
@@ -79,7 +82,7 @@ def _together(deployment: Deployment, one: Shown) -> str:
 
 
 def _claims(deployment: Deployment, left_open: Collection[str], *, known: bool) -> Iterator[Hypothesis]:
-    """What the file claims of its reachable states; ``known``: something is shown of them all."""
+    """Yield the claims of the file about its reachable states; ``known``: something is shown of them all."""
 
     def claimed(name: str, claims: Collection[str], otherwise: str) -> Hypothesis:
         missing = [claim for claim in claims if claim in left_open]
@@ -109,7 +112,7 @@ def _claims(deployment: Deployment, left_open: Collection[str], *, known: bool) 
 
 
 def _followed(deployment: Deployment, wrappers: Wrappers, shown: Mapping[str, Shown]) -> Iterator[Hypothesis]:
-    """What of the agents' choices the verdicts for every number of records rest on."""
+    """Yield the hypothesis on the agents' choices that verdicts for every number of records need."""
     if not shown or all(wrapper is None for wrapper in wrappers.values()):
         return
     by_any = [name for name, one in shown.items() if not one.followed]
@@ -125,7 +128,7 @@ def _followed(deployment: Deployment, wrappers: Wrappers, shown: Mapping[str, Sh
 
 
 def _replayed(runs: Mapping[str, Bounds]) -> Iterator[Hypothesis]:
-    """A run within some bounds is one of the deployment, whatever lies beyond them."""
+    """Yield the hypothesis that a run within some bounds is one of the deployment."""
     if runs:
         lines = (f"{name}, within {in_words(bounds)}" for name, bounds in runs.items())
         yield Hypothesis("runs are runs of the deployment", "established", f"replayed; {'; '.join(lines)}")

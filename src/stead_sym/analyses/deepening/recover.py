@@ -1,8 +1,7 @@
-"""Evidence about a bounded fragment, as evidence about the deployment itself.
+"""Translation of evidence about a bounded fragment to evidence about the deployment itself.
 
-One decision: what is shown is a claim that `sure(f)` holds, or that `possible(f)` fails, and its reason has
-the shape of f with what the readings add (`deepening.fragment`). So the walk goes along f, and leaves that
-out.
+One decision: the evidence is that `sure(f)` holds or `possible(f)` fails, and its reason has the structure of
+f with the additions of the readings (`deepening.fragment`). So the traversal follows f and omits these.
 """
 
 from __future__ import annotations
@@ -27,19 +26,21 @@ from stead_sym.relational.schema import Value
 
 
 def recovered(evidence: Evidence, formula: Expanded) -> Evidence:
-    """The evidence that A ⊨ f from evidence that A_b ⊨ sure(f), or that A ⊭ f from evidence that A_b ⊭
-    possible(f): the same runs."""
+    """Return evidence for f from evidence for a reading of it, with the same runs.
+
+    From evidence that A_b ⊨ sure(f) this is evidence that A ⊨ f; from A_b ⊭ possible(f) it is that A ⊭ f.
+    """
     return replace(evidence, root=_Walk().node(evidence.root, formula))
 
 
 class _Walk:
-    """Nodes, each made once."""
+    """The nodes built so far; each is built once."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, int], Node] = {}
 
     def node(self, shown: Node, f: Formula) -> Node:
-        """The claim about f that a claim about a reading of it makes."""
+        """Return the claim about f that follows from a claim about a reading of it."""
         key = id(shown), id(f)
         if key not in self._made:
             if is_temporal(f):
@@ -77,8 +78,9 @@ class _Walk:
                 raise AssertionError(f"{shown.reason} is no reason for a reading of {f}")
 
     def _run(self, shown: Node, run: Run, f: Formula) -> Run:
-        """The same run with what f asks of its states; where it only has to go on fairly, as it does within
-        the bounds.
+        """Return the same run with the claims of f about its states.
+
+        If its last state only needs a fair continuation, it is the one within the bounds.
         """
         along = tuple(
             tuple(self._met(claim, _operand(shown.formula, claim.formula, f)) for claim in claims)
@@ -92,8 +94,10 @@ class _Walk:
         return Run(steps, along, run.ends, run.ends + onward.loop)
 
     def _met(self, claim: Node, f: Formula) -> Node:
-        """The claim about f in a claim that the state is within the bounds, and f sure, or not that it is
-        past them, or f possible.
+        """Return the claim about f in a claim about its reading at a state.
+
+        The latter is that the state is within the bounds and f sure, or not that it is past them or f
+        possible.
         """
         for k, part in _parts(claim):
             if k == 1:
@@ -102,13 +106,14 @@ class _Walk:
 
 
 def _parts(node: Node) -> tuple[tuple[int, Node], ...]:
-    """The parts that a connective rests on; none where it is seen in the state."""
+    """Return the parts that a connective rests on; empty if it is evaluated in the state."""
     return node.reason.nodes if isinstance(node.reason, Parts) else ()
 
 
 def _sure(count: Node) -> Iterator[tuple[Value, Node]]:
-    """The values of which it is sure whether they count: those that are sure to where that is asked, and
-    those that cannot where it is asked which possibly do.
+    """Yield the values for which it is certain if they count.
+
+    These are the values that surely count for the sure reading, and those that cannot for the possible one.
     """
     assert isinstance(count.formula, Count)
     assert isinstance(count.reason, Values)
@@ -117,13 +122,13 @@ def _sure(count: Node) -> Iterator[tuple[Value, Node]]:
 
 
 def _operand(reading: Formula, claimed: Formula, f: Formula) -> Formula:
-    """The operand of f that a claim on the run is about."""
+    """Return the operand of f that a claim on the run is about."""
     first, *_ = children(reading)
     return children(f)[0 if claimed == first else -1]
 
 
 def _onward(claim: Node) -> Run | None:
-    """The run that shows that a state goes on fairly within the bounds, where the claim says so."""
+    """Return the fair run within the bounds that continues from a state, or None if the claim has none."""
     for k, part in _parts(claim):
         if k == 2:
             shown = part.reason.nodes[0][1] if isinstance(part.reason, Parts) else part

@@ -1,10 +1,10 @@
-"""A small change of the deployment under which the growing sorts have bounds, tried before it is suggested.
+"""Repairs: a small change of the deployment under which the growing sorts have bounds, verified first.
 
-One decision: only a change that was verified is suggested. Each candidate is a deployment of its own, whose
-least bounds are looked for; the first candidate for which they are established is suggested. Candidates are
-tried in this order: a removal that leaves facts about a value behind also deletes those; a tool or event that
-brings values in gets a guard with `atmost`; where such a guard would leave nothing to do, a new tool that is
-always offered takes values out of the database.
+One decision: only a change that was verified is suggested. Each candidate is a deployment of its own whose
+least bounds are computed; the first candidate for which they are established is suggested. Candidates are
+tried in this order. A removal that leaves facts about a value behind also deletes these. A tool or event that
+adds values gets a guard with `atmost`. If such a guard would block everything, a new tool that is always
+offered removes values from the database.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import TRUE, And, Atom, Binder, Const, Equal, Formula, Not, Var, conjunction
 
 _BOUND_MARGIN = 4
-"""How much larger than the numbers in its guards the least bounds of a changed deployment may be."""
+"""The number by which the least bounds of a changed deployment may exceed the numbers in its guards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A change that bounds a deployment: what to do, in the language, one line each, the ``deployment`` after
-    it, and its least ``bounds``, which are established under ``agent``: the same as before, or `any`.
+    """A change that bounds a deployment.
+
+    ``words`` describe it in the language, one line each. ``deployment`` is the result, and ``bounds`` are its
+    least bounds. They are established under ``agent``: the same as before, or `any`.
     """
 
     words: tuple[str, ...]
@@ -42,21 +44,21 @@ class Remedy:
     agent: str
 
     def __str__(self) -> str:
+        """Return the change and the bounds that it leads to as a sentence."""
         lines = ", ".join(self.bounds.lines) or "no line `bound`"
         who = "whatever the agent does" if self.agent == ANY else f"under {self.agent}"
         return f"{'; '.join(self.words)}: then {lines} {'is' if ',' not in lines else 'are'} kept {who}"
 
 
 _Change: TypeAlias = tuple[tuple[str, ...], Deployment]
-"""What to do in words, and the deployment with it done."""
+"""A change in words, and the changed deployment."""
 
 
 def remedy(deployment: Deployment, wrappers: Wrappers, growths: Sequence[Growth]) -> Remedy | None:
-    """The first of the candidates under which the bounds of the deployment are established; None where none
-    is.
+    """Return the first candidate under which the bounds of the deployment are established, or None.
 
-    They are established under the agents that are given where these are rules, and otherwise whatever an
-    agent does, since a changed deployment shows a model what it has not been asked about.
+    They are established under the given agents if these are rules, and otherwise under any agent: a changed
+    deployment would give a model queries that it has not answered.
     """
     ruled = all(made is None or isinstance(made.agent, RuleAgent) for made in wrappers.values())
     deciding = {
@@ -74,10 +76,10 @@ def remedy(deployment: Deployment, wrappers: Wrappers, growths: Sequence[Growth]
 
 
 def _established(changed: Deployment, deciding: Mapping[str, AgentLike], limit: int) -> Bounds | None:
-    """The least bounds of a deployment, where they are established."""
+    """Return the least bounds of a deployment if they are established, and None otherwise."""
     try:
         bounds = least_bounds(changed, deciding, limit=limit)
-    except (DefinitionError, InputError, Undecided):  # nothing is offered or selected any more, or a limit
+    except (DefinitionError, InputError, Undecided):  # no call is offered or selected, or a limit is reached
         return None
     return bounds if bounds.outgrown is None else None
 
@@ -86,7 +88,7 @@ def _established(changed: Deployment, deciding: Mapping[str, AgentLike], limit: 
 
 
 def _candidates(deployment: Deployment, growths: Sequence[Growth]) -> Iterator[_Change]:
-    """The changes to try, the smallest first."""
+    """Yield the changes to try, the smallest first."""
     yield from _removals(deployment, growths)
     guarded = _guarded(deployment, _sources(growths))
     yield guarded
@@ -107,9 +109,7 @@ def _fewer(
     deciding: Mapping[str, AgentLike],
     limit: int,
 ) -> tuple[tuple[str, ...], Deployment, Bounds] | None:
-    """If one of several guards that bound the deployment together is enough alone, the change with that
-    guard.
-    """
+    """Return the change with one guard if it is enough alone, and None otherwise."""
     sources = _all_sources(deployment, growths)
     if len(words) < 2 or len(sources) < 2:
         return None
@@ -121,35 +121,38 @@ def _fewer(
 
 
 _Source: TypeAlias = tuple[str, str]
-"""A tool or event, and a sort of which it brings values in."""
+"""A tool or event, and a sort of which it adds values."""
 
 
 def _sources(growths: Iterable[Growth]) -> tuple[_Source, ...]:
-    """What brings values in along the loops."""
+    """Return the tools and events that add values along the loops."""
     return tuple(dict.fromkeys((tool, growth.sort) for growth in growths for tool in growth.sources))
 
 
 def _all_sources(deployment: Deployment, growths: Iterable[Growth]) -> tuple[_Source, ...]:
-    """Whatever may bring in values of the sorts that grow."""
+    """Return all tools and events that may add values of the sorts that grow."""
     sorts = dict.fromkeys(growth.sort for growth in growths)
     return tuple((tool.name, s) for s in sorts for tool in deployment.tools_and_events if _drawn(tool, s))
 
 
 def _drawn(tool: Tool, sort: str) -> int:
-    """The most fresh values of a sort that an effect of the tool draws."""
+    """Return the largest number of fresh values of a sort that an effect of the tool draws."""
     return max(sum(binder.sort == sort for binder in effect.fresh) for effect in tool.effects)
 
 
 def _room(deployment: Deployment, sort: str) -> int:
-    """How many values a guard allows at most: the bound of the file, or as many as one call brings in if that
-    is more."""
+    """Return how many values a guard allows at most.
+
+    It is the bound of the file, or the number of values that one call adds if that is larger.
+    """
     drawn = max(_drawn(tool, sort) for tool in deployment.tools_and_events)
     return max(deployment.bounds[sort], drawn, 1)
 
 
 def _removals(deployment: Deployment, growths: Sequence[Growth]) -> Iterator[_Change]:
-    """A tool or event of the loop that deletes something about a value of the sort deletes the rest as
-    well.
+    """Yield the changes by which a tool or event that deletes a fact about a value deletes the rest as well.
+
+    The tool or event is in the loop, and the value of the sort that grows.
     """
     for growth in growths:
         for name in dict.fromkeys(growth.loop):
@@ -167,7 +170,7 @@ def _removals(deployment: Deployment, growths: Sequence[Growth]) -> Iterator[_Ch
 
 
 def _held(tool: Tool, sort: str) -> tuple[Var, ...]:
-    """The parameters of a tool of the sort."""
+    """Return the parameters of a tool of the sort."""
     return tuple(Var(param.name) for param in tool.params if param.sort == sort)
 
 
@@ -182,7 +185,7 @@ def _with(effect: Effect, gone: Sequence[Delete]) -> Effect:
 
 
 def _all_about(deployment: Deployment, relation: str, variable: Var, sort: str) -> Iterator[Delete]:
-    """The statements that delete every fact of a relation with a value of the sort in some column."""
+    """Yield the statements that delete every fact of a relation with a value of the sort in some column."""
     columns = deployment.schema.relation(relation).sorts
     taken = {variable.name, *deployment.sort_of_constant}
     names = [fresh_name(f"y{k}", taken) for k in range(len(columns))]
@@ -194,7 +197,7 @@ def _all_about(deployment: Deployment, relation: str, variable: Var, sort: str) 
 
 
 def _guarded(deployment: Deployment, sources: Iterable[_Source]) -> _Change:
-    """Each source waits until there is room for what it brings in."""
+    """Return the change by which each source waits until there is room for the values that it adds."""
     words: list[str] = []
     changed: dict[str, Tool] = {}
     for name, sort in sources:
@@ -207,9 +210,7 @@ def _guarded(deployment: Deployment, sources: Iterable[_Source]) -> _Change:
 
 
 def _archived(change: _Change, sort: str) -> _Change:
-    """The change with a tool that takes any value of a sort out of the database, for every agent and
-    policy.
-    """
+    """Return the change with a tool that removes any value of a sort, for every agent and policy."""
     words, deployment = change
     name = fresh_name(f"archive_{sort}", (tool.name for tool in deployment.tools_and_events))
     variable = Var(fresh_name("x", deployment.sort_of_constant))
@@ -255,7 +256,7 @@ def _joined(guard: Formula, more: Formula) -> Formula:
 
 
 def _written(deployment: Deployment, name: str) -> Tool:
-    """The tool or event as it was written."""
+    """Return the tool or event as it was written."""
     for tool in deployment.written.tools:
         if tool.name == name:
             return tool

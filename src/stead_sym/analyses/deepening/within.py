@@ -1,7 +1,7 @@
-"""What a bounded fragment shows of a specification of the whole, in both readings of fairness.
+"""Decision of a specification by a bounded fragment, in both readings of fairness.
 
-One decision: only what follows for the whole deployment is taken over, and the law is that of `readings`: a
-refutation in either reading refutes, and to be true a specification has to be so in both.
+One decision: only consequences for the whole deployment are returned, by the rule of `readings`. A refutation
+in either reading refutes, and a specification is true only if it is so in both.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ NOT_SHOWN_FAIR = "it fails by a run that is not shown to be fair: the `fair` lin
 def evidence_within(
     part: Fragment, engine: Engine, formula: Expanded
 ) -> tuple[Evidence | None, tuple[str, ...]]:
-    """The evidence about a reading of the formula in the fragment that an engine has explored which shows
-    that the formula fails, or is true, in the whole deployment, with the scope of that; None where nothing
-    does.
+    """Return evidence in the fragment that decides the formula in the whole deployment, with its scope.
+
+    The evidence is about a reading of the formula. It shows that the formula fails, or is true; it is None if
+    nothing is shown. The engine has explored the fragment.
     """
     possible, sure = part.possible(formula), part.sure(formula)
     if not part.whole.fair:
@@ -33,7 +34,7 @@ def evidence_within(
             said = answer(engine, sure)
         return (None if said.holds is None else said.evidence), said.scope
     refuted = Implies(part.goes_on, possible)
-    if not engine.holds(refuted):  # at a D0 with a fair run, as `readings` asks
+    if not engine.holds(refuted):  # at a D0 with a fair run, as `readings` requires
         root = engine.evidence(refuted, False).root
         assert isinstance(root.reason, Parts), "both sides of an implication that fails are shown"
         return Evidence(dict(root.reason.nodes)[1], engine.initial > 1), ()
@@ -45,5 +46,5 @@ def evidence_within(
             fairly = surely and not engine.holds(Not(part.goes_on))
             return evidence, (FAIR_ALONE if fairly else NOT_SHOWN_FAIR,)
     if surely and not engine.satisfying(And((Not(part.past), Not(part.goes_on))), {}).count:
-        return engine.evidence(sure, True), ()  # nothing is hidden, here or beyond: the readings are one
+        return engine.evidence(sure, True), ()  # no state is hidden: the readings agree
     return None, ()

@@ -1,1 +1,1 @@
-"""The most that agents may do such that specifications hold, and how a gate says it."""
+"""Synthesis of the most permissive restriction of agents such that specifications hold, as a gate."""

@@ -1,8 +1,8 @@
-"""Conditions that may tell the calls of a tool that are allowed from those that are not.
+"""Candidate conditions that may separate the allowed calls of a tool from the denied ones.
 
-They are first-order formulas over the tool's parameters, as text: what the demands say, read of the
-parameters; facts about the parameters; and pairs of facts with one value in common. One decision: nothing is
-taken from policies or guards, so that what is found was not written down before.
+They are first-order formulas over the tool's parameters, as text: the demands, read of the parameters; facts
+about the parameters; and pairs of facts with a common value. One decision: policies and guards contribute
+nothing, so that the result was not written down before.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _CLAUSES = 200  # readings of the demands that are tried at most
 _FACTS = 200
 _JOINS = 300
 _VALUES = 8  # values of a finite sort that are tried for a parameter
-_DROPPED = 3  # literals on relations that the tool writes; of more, none is left out
+_DROPPED = 3  # literals on relations that the tool writes; further ones are always kept
 
 
 def conditions(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Iterator[tuple[str, bool]]:
-    """Each as text, and whether the demands say it; some may be equivalent."""
+    """Yield each condition as text, with True if it comes from the demands; some may be equivalent."""
     scope = {param.name: param.sort for param in tool.params}
     for text in islice(_read_of(tool, scope, demands), _CLAUSES):
         yield text, True
@@ -58,12 +58,12 @@ def conditions(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) 
         yield text, False
 
 
-# what the demands say
+# readings of the demands
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """∀ binders. ⋀ left → ⋁ right"""
+    """The clause ∀ binders. ⋀ left → ⋁ right."""
 
     binders: tuple[Binder, ...]
     left: tuple[Formula, ...]
@@ -88,7 +88,7 @@ class _Clause:
         return _Clause(self.binders, tuple(part for part in self.left if part not in left_out), self.right)
 
     def of_parameters(self, images: Mapping[str, Var]) -> Formula | None:
-        """The clause with parameters in the place of some of its variables; None where nothing is left."""
+        """Return the clause with parameters for some of its variables, or None if it is empty."""
         if not self.left and not self.right:
             return None
         said: Formula = disjunction(self.right)
@@ -106,8 +106,10 @@ def _disjuncts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def _read_of(tool: Tool, scope: Mapping[str, str], demands: Sequence[Expanded]) -> Iterator[str]:
-    """The demands and what they are made of, with parameters for some of their variables; also without what
-    is said of relations that the tool writes, which its call may make true."""
+    """Yield the demands and their parts, with parameters for some of their variables.
+
+    Each is also read without literals about relations that the tool writes, which its call may make true.
+    """
     written = frozenset(_written(tool))
     for demand in demands:
         for said, sorts in _first_order(demand, {}):
@@ -125,13 +127,13 @@ def _read_of(tool: Tool, scope: Mapping[str, str], demands: Sequence[Expanded]) 
 
 
 def _is_made_true(formula: Formula, tool: Tool, written: frozenset[str]) -> bool:
-    """Whether a call of the tool may make the formula true: it is about what the call writes, or about it."""
+    """Return True if a call of the tool may make the formula true: it is about the call or what it writes."""
     called = any(isinstance(part, Did) and part.tool == tool.name for part in subformulas(formula))
     return called or not written.isdisjoint(relations_in(formula))
 
 
 def _first_order(formula: Expanded, sorts: Mapping[str, str]) -> Iterator[tuple[Expanded, Mapping[str, str]]]:
-    """The largest parts without path quantifiers, with the sorts of the variables that are bound around."""
+    """Yield the largest parts without path quantifiers, with the sorts of the variables bound around them."""
     if not is_temporal(formula):
         yield formula, sorts
         return
@@ -151,7 +153,7 @@ def _first_order(formula: Expanded, sorts: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _images(known: Mapping[str, str], scope: Mapping[str, str]) -> Iterator[Mapping[str, Var]]:
-    """The ways to put parameters in the place of some variables of their sorts."""
+    """Yield the ways to replace some variables by parameters of their sorts."""
     choices = [[None, *(param for param, sort in scope.items() if sort == of)] for of in known.values()]
     for chosen in product(*choices):
         yield {name: Var(param) for name, param in zip(known, chosen, strict=True) if param is not None}
@@ -168,7 +170,7 @@ def _written(tool: Tool) -> Iterator[str]:
 
 
 def _near(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Sequence[Relation]:
-    """The relations, first those of the demands and of the tool's guard."""
+    """Return the relations, first those of the demands and of the tool's guard."""
     first = dict.fromkeys(
         (*(name for demand in demands for name in relations_in(demand)), *relations_in(tool.guard))
     )
@@ -178,7 +180,7 @@ def _near(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Se
 
 
 def _facts(relations: Iterable[Relation], scope: Mapping[str, str]) -> Iterator[str]:
-    """R(x, _): with a parameter or any value in each column."""
+    """Yield facts R(x, _), with a parameter or any value in each column."""
     for relation in relations:
         columns = [[*(p for p, sort in scope.items() if sort == of), WILDCARD] for of in relation.sorts]
         for args in product(*columns):
@@ -196,8 +198,10 @@ def _comparisons(deployment: Deployment, scope: Mapping[str, str]) -> Iterator[s
 
 
 def _joins(relations: Sequence[Relation], scope: Mapping[str, str]) -> Iterator[str]:
-    """Two facts with one value in common, that may be asked to differ from a parameter; at least one of them
-    is about a parameter."""
+    """Yield two facts with a common value, which may be required to differ from a parameter.
+
+    At least one of them is about a parameter.
+    """
     name = fresh_name("x", scope)
     for sort in dict.fromkeys(of for relation in relations for of in relation.sorts):
         around = list(_around(relations, sort, name, scope))
@@ -212,7 +216,7 @@ def _joins(relations: Sequence[Relation], scope: Mapping[str, str]) -> Iterator[
 def _around(
     relations: Iterable[Relation], sort: str, name: str, scope: Mapping[str, str]
 ) -> Iterator[tuple[str, bool]]:
-    """The facts with the variable in one column, and whether a parameter is in another."""
+    """Yield the facts with the variable in one column, and True if a parameter is in another."""
     for relation in relations:
         for place, of in enumerate(relation.sorts):
             if of != sort:

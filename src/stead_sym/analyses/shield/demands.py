@@ -1,11 +1,12 @@
-"""What a specification demands of every state, where there is a most permissive restriction that keeps it.
+"""Demands of a specification on every state, if there is a most permissive restriction that keeps it.
 
-Such are conjunctions of AG ψ, where ψ has path quantifiers E only and none below a negation, and of A[f W g]
-of first-order sentences f, g, which says the same as AG (f | once g). To make a transition impossible never
-makes such a ψ true that was false, so that of all restrictions that keep AG ψ there is a largest one.
+There is one for conjunctions of AG ψ such that ψ has path quantifiers E only and none below a negation. There
+is also one for A[f W g] of first-order sentences f, g, which is equivalent to AG (f | once g). Removing a
+transition never makes such a ψ true that was false, so that of all restrictions that keep AG ψ there is a
+largest one.
 
-AF has none in general: each number of steps for which the goal is put off is a restriction of its own, and
-their union puts it off for ever.
+AF has none in general: each number of steps by which the goal is delayed is a restriction of its own, and
+their union delays it for ever.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ _INSTEAD = "write `AG (p -> EF q)`, that the goal can always be reached"
 
 
 def demands(formula: Expanded, *, ends: bool = False) -> Iterator[Expanded]:
-    """Sentences ψ such that the specification holds where all of them are true in every reachable state.
-    ``ends``: a run may end in some states, where no call is left, so that a restriction makes loops.
+    """Yield sentences ψ such that the specification holds if all of them are true in every reachable state.
 
-    Raises `InputError` for one of another shape.
+    ``ends``: a run may end in some states, in which no call remains, so that a restriction creates loops.
+    Raises `InputError` for a specification of another form.
     """
     if ends and any(isinstance(part, Next | Globally) and part.path == "E" for part in subformulas(formula)):
         raise InputError("where a run may end (`terminal`), a restriction may make EX and EG true; use EF")
@@ -59,7 +60,7 @@ def demands(formula: Expanded, *, ends: bool = False) -> Iterator[Expanded]:
 
 
 def _always(body: Expanded) -> Iterator[Expanded]:
-    """Of AG ψ."""
+    """Yield the demands of AG ψ."""
     match body:
         case And(parts):
             for part in parts:
@@ -76,7 +77,7 @@ def _always(body: Expanded) -> Iterator[Expanded]:
 
 
 def _grows(formula: Expanded) -> bool:
-    """Whether more transitions never make it false, as its shape shows."""
+    """Return True if more transitions never make the formula false, by its structure."""
     if not is_temporal(formula):
         return True
     match formula:
@@ -91,7 +92,7 @@ def _grows(formula: Expanded) -> bool:
 
 
 def _why(formula: Expanded) -> str:
-    """Why a formula has no largest restriction, as far as its shape says."""
+    """Return why a formula has no largest restriction, by its structure."""
     for part in subformulas(formula):
         match part:
             case Future("A") | Until("A", weak=False):

@@ -1,10 +1,10 @@
-"""A condition that tells the calls of a tool that a shield allows from those that it denies.
+"""Search for a condition that separates the calls of a tool that a shield allows from those that it denies.
 
 Over the states that the shield reaches let A be the allowed calls of a tool and D the denied ones, pairs of a
-state and arguments. A condition f of the parameters says what the shield does where A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅.
-It is put together from literals (`conditions`), and each of these inclusions is decided on the diagrams of
-all states, so that what is found is equal to the shield and no generalisation of examples. Where the literals
-do not tell A and D apart, none is given.
+state and arguments. A condition f on the parameters represents the shield if A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅. It is
+built from literals (`conditions`), and each of these inclusions is decided on the diagrams of all states. So
+the result is equal to the shield and not a generalisation of examples. If the literals do not separate A and
+D, there is no result.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from stead_sym.logic.syntax import (
     free_variables,
 )
 
-_DEPTH = 4  # literals one below the other in a decision tree
+_DEPTH = 4  # the depth of a decision tree
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A formula, the calls of A ∪ D for which it is true, and whether the demands say it."""
+    """A formula, the calls of A ∪ D for which it is true, and True if it comes from the demands."""
 
     formula: Formula
     calls: Bdd
@@ -42,14 +42,16 @@ class Literal:
 
     @property
     def size(self) -> int:
-        """How much there is to read; what is not about the call itself counts twice."""
+        """The length of the text; a formula that is not about the call itself counts twice."""
         return len(str(self.formula)) * (1 if free_variables(self.formula) else 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Separating:
-    """The search for one tool. ``literals`` are about its ``allowed`` and ``denied`` calls, sets over the
-    state bits and its selectors."""
+    """The search for one tool.
+
+    ``literals`` are about its ``allowed`` and ``denied`` calls, sets over the state bits and its selectors.
+    """
 
     manager: Manager
     allowed: Bdd
@@ -59,7 +61,7 @@ class Separating:
 
     @property
     def condition(self) -> Formula | None:
-        """f with A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅, of few literals; None where none was found."""
+        """A formula f with A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅, of few literals, or None if none was found."""
         nothing = self.manager.false
         if self.denied == nothing:
             return TRUE
@@ -73,22 +75,22 @@ class Separating:
         return self._tree(self.allowed, self.denied, _DEPTH)
 
     def _conjunction(self, pool: Sequence[Literal]) -> Formula | None:
-        """A conjunction of literals, each true for all that is allowed; together they exclude what is
-        denied."""
+        """Return a conjunction of literals true for all allowed calls that excludes the denied ones."""
         implied = (one for one in pool if self.allowed <= one.calls)
         chosen = self._cover(self.denied, ((one, ~one.calls) for one in implied))
         return None if chosen is None else conjunction(tuple(one.formula for one in chosen))
 
     def _disjunction(self, pool: Sequence[Literal]) -> Formula | None:
-        """A disjunction of literals, none true for anything that is denied; together they admit what is
-        allowed."""
+        """Return a disjunction of literals false for all denied calls that admits the allowed ones."""
         excluding = (one for one in pool if self.denied & one.calls == self.manager.false)
         chosen = self._cover(self.allowed, ((one, one.calls) for one in excluding))
         return None if chosen is None else disjunction(tuple(one.formula for one in chosen))
 
     def _cover(self, of: Bdd, sets: Iterable[tuple[Literal, Bdd]]) -> list[Literal] | None:
-        """Literals whose sets have all of it, chosen greedily: most of what is left first, and of those that
-        have as much the shortest; none that the others make needless."""
+        """Return literals whose sets cover the given set, chosen greedily and without redundant ones.
+
+        The set that covers most of the rest comes first, and of equal ones that of the shortest literal.
+        """
         nothing, offered, left = self.manager.false, list(sets), of
         chosen: list[tuple[Literal, Bdd]] = []
         while left != nothing:
@@ -104,7 +106,7 @@ class Separating:
         return [one for one, _ in chosen]
 
     def _tree(self, allowed: Bdd, denied: Bdd, depth: int) -> Formula | None:
-        """A decision tree, as a formula: at each node the literal that leaves least mixed."""
+        """Return a decision tree as a formula: at each node the literal that leaves the least mixed."""
         nothing = self.manager.false
         if denied == nothing:
             return TRUE
@@ -131,8 +133,11 @@ class Separating:
 
 
 def literals(manager: Manager, within: Bdd, found: Iterable[tuple[Formula, Bdd, bool]]) -> Sequence[Literal]:
-    """The formulas and their negations with the calls ``within`` for which they are true; of those that are
-    true for the same calls one that the demands say, and the shortest; none that is true for all or none."""
+    """Return the formulas and their negations with the calls ``within`` for which they are true.
+
+    Of those that are true for the same calls only one is kept: one from the demands if there is any, and the
+    shortest. Those that are true for all calls or none are left out.
+    """
     by_calls: dict[int, Literal] = {}
     for formula, calls, said in found:
         for literal in (
@@ -148,7 +153,7 @@ def literals(manager: Manager, within: Bdd, found: Iterable[tuple[Formula, Bdd, 
 
 
 def negated(formula: Formula) -> Formula:
-    """¬f, with the negation within what it is made of where that reads better."""
+    """Return ¬f, with the negation pushed inwards if that is easier to read."""
     match formula:
         case Not(body):
             return body
@@ -165,7 +170,7 @@ def negated(formula: Formula) -> Formula:
 
 
 def _either(condition: Formula, here: Formula, there: Formula) -> Formula:
-    """condition & here | ~condition & there"""
+    """Return condition & here | ~condition & there."""
     parts = []
     if here != FALSE:
         parts.append(condition if here == TRUE else conjunction((*conjuncts(condition), *conjuncts(here))))

@@ -1,14 +1,14 @@
-"""The most permissive restriction of what agents may do, whoever they are, such that specifications hold.
+"""Synthesis of the most permissive restriction of all agents such that specifications hold.
 
 Definition. Under the agent that selects everything offered let Win be what `check.winning` computes for the
-demands of the specifications. The shield allows a call in a state of Win where all its outcomes are in Win.
-It is unique, and every restriction of the agents that keeps the specifications allows no other call in the
+demands of the specifications. The shield allows a call in a state of Win if all its outcomes are in Win. It
+is unique, and every restriction of the agents that keeps the specifications allows no other call in the
 states that it reaches.
 
 It lifts to the infinite domain. Renaming values commutes with events, calls and outcomes, and with the
-demands, which have no constants outside of C; so the operator of the fixpoint maps sets that are closed under
-renaming to such sets, and Win is one. Whether D is in Win therefore only depends on D up to renaming, and R ↾
-U_f has a state for each of these classes (the theorem that verdicts rest on).
+demands, which have no constants outside of C. So the operator of the fixpoint maps sets that are closed under
+renaming to such sets, and Win is one. Therefore the membership of D in Win depends on D only up to renaming,
+and R ↾ U_f has a state for each of these classes (the theorem that verdicts rest on).
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ from stead_sym.verification.verify import verify
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """One tool behind the shield: over the states that it reaches, how many calls are ``enabled`` and how
-    many of them ``allowed``, and the ``condition`` of its parameters for a call to be allowed; None where
-    none was found that says it."""
+    """One tool behind the shield.
+
+    Over the states that the shield reaches, ``enabled`` and ``allowed`` are the numbers of calls.
+    ``condition`` on its parameters is that for a call to be allowed, or None if no condition was found that
+    is equal to it.
+    """
 
     tool: str
     enabled: int
@@ -55,21 +58,21 @@ class Guarded:
 
     @property
     def denied(self) -> int:
-        """How many calls are not allowed."""
+        """The number of calls that are not allowed."""
         return self.enabled - self.allowed
 
 
 @dataclass(frozen=True)
 class Shield:
-    """What was found for the specifications ``kept``; ``left`` are those that have no largest restriction,
-    each with the reason.
+    """The result for the specifications ``kept``.
 
-    ``states`` are reachable under any agent, ``won`` of them are in Win, and behind the shield ``reached``
-    are reachable. Where an initial state is not in Win there is no shield: ``lost`` is a run that shows it.
-    ``gate`` says the shield; None where nothing is denied, and where some tool has no condition.
-    ``verified`` has the specifications, also those that are ``left``, behind that gate under any agent.
-    ``stopped``, where an ``agent`` was given: the tools of which it makes, without the gate, a call in some
-    reachable state that the gate forbids.
+    ``left`` are those that have no largest restriction, each with the reason. ``states`` are reachable under
+    any agent, ``won`` of them are in Win, and ``reached`` are reachable behind the shield. If an initial
+    state is not in Win there is no shield: ``lost`` is a run that shows it. ``gate`` implements the shield;
+    it is None if nothing is denied, and if some tool has no condition. ``verified`` has the specifications,
+    including those that are ``left``, behind that gate under any agent. ``stopped``, if an ``agent`` was
+    given, are the tools of which the agent makes, without the gate, a call in some reachable state that the
+    gate forbids.
     """
 
     deployment: Deployment
@@ -92,7 +95,7 @@ class Shield:
 
     @property
     def share(self) -> float:
-        """Which part of the enabled calls the shield allows."""
+        """The fraction of the enabled calls that the shield allows."""
         enabled = sum(tool.enabled for tool in self.tools)
         return sum(tool.allowed for tool in self.tools) / enabled if enabled else 1.0
 
@@ -106,13 +109,15 @@ def shield(
     domain: Domain | Mapping[str, int] | None = None,
     progress: Progress | None = None,
 ) -> Shield:
-    """The largest restriction of all agents such that ``specs`` hold; by default all that have one
-    (`demands`), given as to `verify`. ``name`` is that of the gate. The shield is that of any agent; of the
-    ``agent``, given as to `verify`, it is said what the gate would stop.
+    """Return the largest restriction of all agents such that ``specs`` hold.
 
-    Raises what `verify` raises, the `DefinitionError` of a run that breaks a claim of the file, `Undecided`
-    where a hypothesis is missing, and `InputError` where a specification that is named has no largest
-    restriction, or none of the file's has, and for a deployment that keeps which agent made a call. The
+    By default these are all specifications that have one (`demands`); they are given as to `verify`. ``name``
+    is that of the gate. The shield is that of any agent; for the ``agent``, given as to `verify`, the result
+    has the calls that the gate would stop.
+
+    Raises what `verify` raises, the `DefinitionError` of a run that breaks a claim of the file, and
+    `Undecided` if a hypothesis is missing. Raises `InputError` if a named specification has no largest
+    restriction, if none of the file's has, and for a deployment that keeps which agent made a call. The
     `fair` lines of the file are left out: the shield is about all runs, since fewer transitions may make more
     of them fair.
     """
@@ -142,7 +147,7 @@ def shield(
 
 
 def _stopped(found: Shield, own: Verification) -> Iterator[str]:
-    """The tools of which an agent makes a call that the shield denies."""
+    """Yield the tools of which an agent makes a call that the shield denies."""
     for guarded in found.tools:
         if guarded.denied and guarded.condition is not None:
             scope = {param.name: param.sort for param in own.deployment.tool(guarded.tool).params}
@@ -160,7 +165,7 @@ def _without_fair(deployment: Deployment) -> Deployment:
 def _wanted(
     deployment: Deployment, specs: Question | Iterable[Question] | None
 ) -> tuple[Deployment, Mapping[str, tuple[Expanded, ...]], Mapping[str, str]]:
-    """The demands per specification, and of the others why they have no largest restriction."""
+    """Return the demands per specification, and for the others why they have no largest restriction."""
     asking, asked = deployment.asked(specs, deciding(deployment, ANY))
     wanted: dict[str, tuple[Expanded, ...]] = {}
     left: dict[str, str] = {}
@@ -190,7 +195,7 @@ def _of(
     left: Mapping[str, str],
     name: str,
 ) -> Shield:
-    """The shield over the states that an engine has reached, for the demands of the specifications."""
+    """Return the shield over the states that an engine has reached, for the demands of the specifications."""
     deployment, model = result.deployment, engine.checker.model
     if model.actors.tools:
         tool = min(model.actors.tools)
@@ -217,7 +222,7 @@ def _of(
 
 
 def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequence[Expanded]) -> Guarded:
-    """What the shield does with the calls of a tool."""
+    """Return the effect of the shield on the calls of a tool."""
     model, game = winning.model, winning.last
     offers, manager = model.offers, model.manager
     bits = model.encoding.state_bits | offers.selectors(tool.name)
@@ -230,7 +235,7 @@ def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequ
             try:
                 formula = resolve(parse_formula(text), deployment.names, scope)
                 told = deployment.formula(formula, scope)
-            except DeclarationError:  # it speaks of steps of which the states keep nothing
+            except DeclarationError:  # it mentions steps that the states do not record
                 continue
             yield formula, offers.condition(tool.name, told), said
 
@@ -244,8 +249,10 @@ def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequ
 
 
 def _gate(deployment: Deployment, tools: Sequence[Guarded], name: str) -> Gate | None:
-    """A gate that forbids what the tools' conditions do; None where nothing is to be forbidden, or one has
-    none."""
+    """Return a gate that forbids the calls that the tools' conditions deny.
+
+    The result is None if no call is denied, or if some tool has no condition.
+    """
     if not tools:
         return None
     lines: list[Line] = []

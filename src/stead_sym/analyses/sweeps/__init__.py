@@ -1,1 +1,1 @@
-"""Many verifications, on one machine or several, against one store of decisions."""
+"""Many verifications, on one machine or several, with one store of decisions."""

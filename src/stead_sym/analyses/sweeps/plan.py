@@ -1,4 +1,4 @@
-"""`SWEEP.toml`: which verifications a sweep consists of.
+"""Plans: the verifications of a sweep, read from `SWEEP.toml`.
 
     store = "decisions.sqlite"
 
@@ -7,8 +7,8 @@
     agent = ["any", "baseline"]
     bounds = { case = [1, 2] }
 
-One decision: each table `runs` is a product. Every key that has a list where one word would do is an axis,
-and the runs are all combinations. What stands before the first table holds for all of them.
+One decision: each table `runs` is a product. Every key with a list in place of a single value is an axis, and
+the runs are all combinations. Keys before the first table apply to all of them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _runs(table: Mapping[str, Any], folder: str, place: str) -> Iterator[Run]:
 
 
 def _axis(given: Any, name: str, place: str) -> list[Any]:
-    """The words, or numbers, of an axis; several agents of one run are a table."""
+    """Return the texts, or numbers, of an axis; several agents of one run are a table."""
     listed = given if isinstance(given, list) else [given]
     for one in listed:
         several = name == "agent" and isinstance(one, dict) and one
@@ -143,7 +143,7 @@ def _bounds(given: Any, sort: str, place: str) -> list[int]:
 
 
 def _deployment(word: str, size: int | None, folder: str, place: str) -> Deployment | str:
-    """The word of a file or an example, or what `python:MODULE:FUNCTION` makes of the size."""
+    """Return the name of a file or an example, or the deployment that `python:MODULE:FUNCTION` returns."""
     kind, _, rest = word.partition(":")
     if kind != "python":
         if size is not None:
@@ -159,7 +159,7 @@ def _deployment(word: str, size: int | None, folder: str, place: str) -> Deploym
         made = make() if size is None else make(size)
     except SteadError:
         raise
-    except Exception as error:  # whatever the user's module raises: it is told, and kept as the cause
+    except Exception as error:  # any error of the user's module is reported, and kept as the cause
         what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
         given = "no size" if size is None else f"size {size}"
         raise InputError(f"{place}: {word} with {given} raises {what}; mend it") from error
@@ -169,7 +169,7 @@ def _deployment(word: str, size: int | None, folder: str, place: str) -> Deploym
 
 
 def _function(module: str, name: str) -> Callable[..., object] | None:
-    """A function of a module; None where there is no such module, or nothing of this name in it."""
+    """Return a function of a module, or None if there is no such module or name."""
     try:
         loaded = import_module(module)
     except ValueError:  # the name is empty
@@ -177,7 +177,7 @@ def _function(module: str, name: str) -> Callable[..., object] | None:
     except ModuleNotFoundError as error:
         if f"{module}.".startswith(f"{error.name}."):
             return None
-        raise  # another one, which the module asks for
+        raise  # a different module, which this one imports
     found: Callable[..., object] | None = getattr(loaded, name, None)
     return found
 

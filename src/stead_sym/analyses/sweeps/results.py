@@ -1,7 +1,7 @@
-"""The file of results, by which a sweep that was ended goes on where it was.
+"""The file of results, with which an interrupted sweep continues.
 
-One decision: each result is appended, as one line of JSON, and is on the disk before the next one is waited
-for. Of a run that is there several times the last line counts, and a last line that was cut off does not.
+One decision: each result is appended as one line of JSON, and is on the disk before the next one is awaited.
+If a run has several lines, the last one counts, and a last line that is incomplete does not.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from stead_sym.errors import InputError
 
 FORMAT = "stead-sym sweep 2"
 LASTING = frozenset({"done", "stopped"})
-"""Outcomes that the same run would have again."""
+"""The outcomes that the same run would have again."""
 
 
 class Results:
-    """What is known of runs, by their keys; with a file, what it holds, and new results go there too."""
+    """The known results by the keys of their runs; with a file, new results are written to it too."""
 
     def __init__(self, file: IO[str] | None = None, known: Mapping[str, Result] | None = None) -> None:
         self._file = file
         self.known = dict(known or {})
 
     def lasting(self, run: Run) -> Result | None:
-        """The result of a run that need not be done again."""
+        """Return the result of a run that need not be repeated, or None."""
         result = self.known.get(run.key)
         return result if result is not None and result.outcome in LASTING else None
 
     def add(self, run: Run, result: Result) -> None:
-        """Keep a result."""
+        """Add a result."""
         self.known[run.key] = result
         if self._file is not None:
             line = {"format": FORMAT, "key": run.key, "run": run.about, "result": asdict(result)}
@@ -50,7 +50,7 @@ class Results:
 
 @contextmanager
 def results_in(path: Path | None) -> Iterator[Results]:
-    """The results in a file, which is made where there is none; without a path they are kept in memory.
+    """Open the results in a file, which is created if there is none; without a path they are kept in memory.
 
     Raises `InputError` for a file that is none of results, that cannot be written, and while another sweep
     writes it.
@@ -59,7 +59,7 @@ def results_in(path: Path | None) -> Iterator[Results]:
         yield Results()
         return
     try:
-        # closed below, since errors of opening are told apart
+        # closed below, since errors of opening are handled separately
         file = open(path, "a+", encoding="utf-8", errors="replace")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); name another file") from None
@@ -88,7 +88,7 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
                 raise ValueError(record["format"])
             yield record["key"], convert(record["result"], Result)
         except (ValueError, KeyError, TypeError, ValidationError):
-            # A line that was cut off when the machine stopped has a later one behind it by now, or none.
+            # A line that was cut off by a crash is incomplete; a later line may have the result of its run.
             if line.startswith('{"format": "stead-sym sweep') or '{"format": "stead-sym sweep'.startswith(
                 line
             ):

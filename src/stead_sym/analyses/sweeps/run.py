@@ -1,8 +1,8 @@
-"""One verification of a sweep: what it verifies, what identifies it, and what is sent to a worker.
+"""One verification of a sweep: its arguments, its key, and the job for a worker.
 
 One decision: a run is identified by everything that its answer depends on: the deployment as text with all
-its facts, the words of the command, limits included, the texts of prompts, the code of agents in Python, and
-the version of this package. If any of these changes, it is another run, which still has to be done.
+its facts, the arguments of the command, limits included, the texts of prompts, the code of agents in Python,
+and the version of this package. If any of these changes, it is another run that still has to be carried out.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from stead_sym.verification.request import Request
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _KILL_SECONDS = 60.0
-"""Seconds past its limit after which a process that does not end by itself is killed."""
+"""The seconds past its limit after which a process that does not end by itself is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker is sent: the words of the command, the text on its stdin, where it runs. ``digest`` is
-    that of the deployment, which a worker that reads it itself may find to be another."""
+    """The message to a worker: the arguments of the command, the text on its stdin, its working directory.
+
+    ``digest`` is that of the deployment. A worker that reads the deployment itself may find a different one.
+    """
 
     words: tuple[str, ...]
     text: str
@@ -50,11 +52,12 @@ class Run:
     """One verification.
 
     ``deployment`` is one, or a file or an example's name. ``agent`` is a policy, ``"any"``, a model such as
-    ``"hf:MODEL"`` or ``"python:MODULE:NAME"``, or a mapping from agents to these. ``bounds`` take the place
-    of the deployment's own, ``gates`` has the names of gates that the agents are behind, with spaces between
-    them, ``prompts`` is a folder, ``options`` are further words of `stead-sym verify`.
+    ``"hf:MODEL"`` or ``"python:MODULE:NAME"``, or a mapping from agents to these. ``bounds`` replace the
+    deployment's own. ``gates`` has the names of gates that the agents are behind, separated by spaces.
+    ``prompts`` is a folder, ``options`` are further arguments of `stead-sym verify`.
+
     ``timeout`` (seconds), ``memory`` (MiB) and ``max_states`` (explicit engine) limit the run. ``size`` is
-    for the table only. Files are relative to ``folder``, where also modules of agents are looked for.
+    for the table only. Files, and modules of agents, are relative to ``folder``.
     """
 
     deployment: Deployment | str
@@ -85,7 +88,7 @@ class Run:
 
     @cached_property
     def key(self) -> str:
-        """What identifies the run. Raises `InputError` where the deployment cannot be read."""
+        """The key of the run. Raises `InputError` if the deployment cannot be read."""
         whole = hashlib.sha256(print_deployment(self.built).encode())
         for part in ("\0".join(self.words), "\0".join(self._fingerprints()), own_version()):
             whole.update(b"\0\0" + part.encode())
@@ -100,7 +103,7 @@ class Run:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the command after the file, without the store."""
+        """The arguments of the command after the file, without the store."""
         given: list[str] = []
         for flag, value in (
             ("--prompts", self.prompts),
@@ -120,7 +123,7 @@ class Run:
 
     @property
     def about(self) -> dict[str, object]:
-        """What the columns of the table say of the run."""
+        """The columns of the table that describe the run."""
         return {
             "deployment": self.built.name,
             "size": self.size,
@@ -133,7 +136,7 @@ class Run:
         }
 
     def job(self, store: str | None = None) -> Job:
-        """What a worker is sent. ``store`` is a file, or `env NAME` for a URL in that variable.
+        """Return the job for a worker. ``store`` is a file, or `env NAME` for a URL in that variable.
 
         A deployment whose facts come from files is read by the worker, from the same path; any other is sent.
         """
@@ -164,11 +167,11 @@ class Run:
 
     @property
     def _asks(self) -> bool:
-        """Whether some agent's decisions are kept in a store."""
+        """True if some agent's decisions are kept in a store."""
         return any(word.rpartition("=")[2] != ANY for word in self._request.agents)
 
     def _fingerprints(self) -> Iterator[str]:
-        """Digests of the files that the answer depends on and that the words of the command only name."""
+        """Yield digests of the files that the answer depends on and that the arguments only name."""
         if self.prompts is not None:
             yield from _contents(Path(self.folder, self.prompts))
         for agent in self._agents:
@@ -180,7 +183,7 @@ class Run:
 
 
 def variable_of(store: str) -> str | None:
-    """The environment variable that has the URL of a store, for a store given as `env NAME`."""
+    """Return the environment variable with the URL of a store, for a store given as `env NAME`."""
     word, _, variable = store.partition(" ")
     return variable.strip() if word == "env" and variable.strip() else None
 
@@ -195,7 +198,7 @@ def _listed(agents: Mapping[str, str]) -> str:
 
 
 def _module(name: str, folder: str) -> Path | None:
-    """The file of a module; None where it is not found here: a worker may have it."""
+    """Return the file of a module, or None if it is not found here: a worker may have it."""
     beside = Path(folder, *name.split(".")).with_suffix(".py")
     if beside.is_file():
         return beside
@@ -209,7 +212,7 @@ def _module(name: str, folder: str) -> Path | None:
 
 
 def _contents(path: Path | None) -> Iterator[str]:
-    """The digest of a file, or of those of a folder."""
+    """Yield the digest of a file, or of those of a folder."""
     if path is None:
         return
     files = sorted(path.iterdir()) if path.is_dir() else [path]
@@ -219,7 +222,7 @@ def _contents(path: Path | None) -> Iterator[str]:
 
 
 def _sizes(path: Path) -> Iterator[str]:
-    """The sizes and times of the files of a model: its weights are too large to be read for this."""
+    """Yield the sizes and times of the files of a model: its weights are too large to be read for this."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     for file in files:
         if file.is_file():

@@ -1,8 +1,8 @@
-"""`sweep`: all the runs, on an executor, without those whose results are already there.
+"""Execution of a sweep: all runs on an executor, except those whose results are known.
 
-One decision: a run that was lost, because its process or its worker was killed, is tried again; a run that
-has an answer, or has reached its limit, is not. An error in one run is a result of that run; it does not end
-the sweep.
+One decision: a run that was lost, because its process or its worker was killed, is retried. A run that has an
+answer, or has reached its limit, is not. An error in one run is a result of that run; it does not end the
+sweep.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from stead_sym.errors import InputError
 from stead_sym.support.html import paragraph, table
 
 ABOUT = ("deployment", "size", "bounds", "agent", "gates", "prompts", "engine", "domain")
-"""What a run is about: the parts of `Run.about`."""
+"""The description of a run: the parts of `Run.about`."""
 COUNTS = ("states", "transitions", "contexts", "queries")
 TRIES = 2
-"""How many times a run that is lost is started."""
+"""The number of times that a run is started if it is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A run with its result. ``fresh`` is False where the result was there before."""
+    """A run with its result; ``fresh`` is False if the result was known before."""
 
     run: Run
     result: Result
@@ -48,17 +48,17 @@ class Sweep:
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The specifications that some run was asked for, in the order in which they first come."""
+        """The specifications of all runs, in the order in which they first occur."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.result.specs))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The headings of its table: in what the runs differ, specifications, counts, seconds."""
+        """The headings of the table: the differences between runs, specifications, counts, seconds."""
         differing = tuple(name for name in ABOUT if any(row.run.about[name] is not None for row in self.rows))
         return (*differing, "outcome", *self.specs, *COUNTS, "seconds")
 
     def cells(self, row: Row) -> tuple[str, ...]:
-        """The cells of a row below these headings, empty where there is nothing to say."""
+        """Return the cells of a row below these headings; a cell without a value is empty."""
         result = row.result
         whole: dict[str, object] = {
             **{name: value for name, value in row.run.about.items() if value is not None},
@@ -71,8 +71,11 @@ class Sweep:
 
     @property
     def exit_status(self) -> int:
-        """1 where some specification fails, or has another answer than it expects, else 3 where some run has
-        not all its verdicts, else 0."""
+        """The exit status of the sweep.
+
+        It is 1 if some specification fails, or has another answer than it expects, else 3 if some run lacks a
+        verdict, else 0.
+        """
         words = [word for row in self.rows for word in row.result.specs.values()]
         if any(row.result.unexpected for row in self.rows):
             return 1
@@ -80,6 +83,7 @@ class Sweep:
         return 0 if whole else 3
 
     def __str__(self) -> str:
+        """Return the numbers of runs by outcome."""
         counts = {
             outcome: sum(row.result.outcome == outcome for row in self.rows)
             for outcome in ("done", "stopped", "error", "lost")
@@ -101,16 +105,16 @@ def sweep(
     again: bool = False,
     told: Told | None = None,
 ) -> Sweep:
-    """Carry out the runs, `Run`s or mappings with the same names, and wait for all of them.
+    """Carry out the runs, `Run`s or mappings with the same names, and return all results.
 
-    ``store`` is that of all agents' decisions: a file, or `env NAME` for a URL in that variable; None is the
-    user's own. ``results`` is a file that keeps what is done: what it holds is not done again, unless
-    ``again``. ``executor`` is any that has `submit`, or a function that makes one, for another where the
-    first has broken; by default ``workers`` processes here. A run that is lost is started ``tries`` times.
-    ``told`` is called with each row as it comes, with how many there are by then, and of how many.
+    ``store`` has all agents' decisions: a file, or `env NAME` for a URL in that variable; None is the user's
+    own. ``results`` is a file that keeps results: runs with a result in it are not repeated, unless
+    ``again``. ``executor`` is any that has `submit`, or a function that creates one, and a new one if the
+    first is broken. By default it is ``workers`` processes here. A run that is lost is started ``tries``
+    times. ``told`` is called with each row when it is complete, the number of rows by then, and the total.
 
-    Raises `InputError` for runs that cannot be: an unknown name, a deployment that cannot be read, a file of
-    results that is none. What a run meets is in its row.
+    Raises `InputError` for runs that cannot be started: an unknown name, a deployment that cannot be read, a
+    file of results that is none. Errors during a run are in its row.
     """
     listed = [one if isinstance(one, Run) else _run(one) for one in runs]
     if not listed:
@@ -148,13 +152,13 @@ def _tell(told: Told | None, row: Row, number: int, of: int) -> None:
 
 @dataclass
 class _Workers:
-    """An executor, and the function that makes another one if it breaks; None if the executor was given."""
+    """An executor, and the function that creates a new one if it breaks; None if the executor was given."""
 
     executor: Executor
     make: Callable[[], Executor] | None
 
     def renew(self) -> bool:
-        """Have another executor in the place of one that is broken; False where none can be made."""
+        """Replace a broken executor; return False if there is no function that creates one."""
         if self.make is not None:
             self.executor.shutdown(wait=False, cancel_futures=True)
             self.executor = self.make()
@@ -163,8 +167,8 @@ class _Workers:
 
 @contextmanager
 def _workers(executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Iterator[_Workers]:
-    """The executor that is given, or made; one that was made here is shut down at the end."""
-    if executor is not None and not callable(executor):  # whatever has `submit`
+    """Yield the executor that is given, or create one; one that was created here is shut down at the end."""
+    if executor is not None and not callable(executor):  # any object with `submit`
         yield _Workers(executor, None)
         return
     make = executor or (lambda: local(workers))
@@ -176,7 +180,7 @@ def _workers(executor: Executor | Callable[[], Executor] | None, workers: int | 
 
 
 def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int) -> Iterator[Row]:
-    """The rows as they come."""
+    """Yield the rows as they are completed."""
     tries_left = dict.fromkeys((run.key for run in runs), tries)
     waiting = list(runs)
     going: dict[Future[Result], Run] = {}
@@ -205,7 +209,7 @@ def _carried_out(runs: list[Run], pool: _Workers, store: str | None, tries: int)
 
 
 def _result(future: Future[Result]) -> tuple[Result, bool]:
-    """The result of a run whose worker has ended or died, and whether its executor is broken."""
+    """Return the result of a run whose worker has ended or died, and True if its executor is broken."""
     error = future.exception()
     if error is None:
         return future.result(), False

@@ -1,4 +1,4 @@
-"""The one table of a sweep: on a terminal, as JSON, as CSV."""
+"""The table of a sweep: on a terminal, as JSON, as CSV."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from stead_sym.support.wrapping import Table
 from stead_sym.verification.verdict import verdict_line
 
 _FIRST = ("fails", "unknown")
-"""The verdicts that a reader looks for, in this order; others stand below them."""
+"""The verdicts that are listed first, in this order."""
 
 
 def print_sweep(found: Sweep, console: Console) -> None:
-    """The table, narrow enough for a terminal, and below it the errors of runs and the sentences beside
-    verdicts."""
+    """Print the table, narrow enough for a terminal, then errors of runs and sentences on scope."""
     names = [name for name in found.columns if name in (*ABOUT, "states", "queries", "seconds")]
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for name in (*names[:-3], "verdicts", *names[-3:]):
@@ -39,8 +38,10 @@ def print_sweep(found: Sweep, console: Console) -> None:
 
 
 def _verdicts(row: Row) -> str:
-    """For a run without a result its outcome; for others a line per verdict with the specifications that have
-    it, such as "fails: auth, prog"."""
+    """Return the outcome of a run without a result, and otherwise a line per verdict.
+
+    Each line has the specifications with this verdict, such as "fails: auth, prog".
+    """
     said = {spec: row.result.said(spec) for spec in row.result.specs}
     words = sorted(
         {*said.values()}, key=lambda word: (*(not word.startswith(first) for first in _FIRST), word)
@@ -50,14 +51,14 @@ def _verdicts(row: Row) -> str:
 
 
 def label(row: Row) -> str:
-    """The run in a few words."""
+    """Return a short description of the run."""
     about = row.run.about
     more = [f"{name} {about[name]}" for name in ABOUT if name != "deployment" and about[name] is not None]
     return ", ".join([f"{about['deployment']}", *more])
 
 
 def sweep_data(found: Sweep) -> dict[str, Json]:
-    """The table as JSON data."""
+    """Return the table as JSON data."""
     rows: list[Json] = []
     for row in found.rows:
         result = row.result
@@ -79,7 +80,7 @@ def sweep_data(found: Sweep) -> dict[str, Json]:
 
 
 def sweep_csv(found: Sweep) -> str:
-    """The table as CSV, with its headings in the first line, and the errors in a last column."""
+    """Return the table as CSV, with its headings in the first line and errors in the last column."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([*found.columns, "error"])

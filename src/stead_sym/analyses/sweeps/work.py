@@ -1,7 +1,7 @@
-"""What a worker does with a run.
+"""The work on a run: its process, and the result from its report.
 
-One decision: the verification is a process of its own on every machine, by the same command as anywhere. A
-crash in a compiled library, a limit, or a kill ends this process only, and the worker goes on.
+One decision: the verification is a separate process on every machine, by the same command as anywhere. A
+crash in a compiled library, a limit, or a kill ends this process only, and the worker continues.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from stead_sym.verification.isolated import command_apart
 from stead_sym.verification.verdict import OF_NOTHING
 
 Outcome: TypeAlias = Literal["done", "stopped", "error", "lost"]
-"""``done``: there is a verdict for each specification. ``stopped``: at a limit, or undecided for another
-reason. ``error``: the input is wrong, or a bug. ``lost``: the process or its worker was killed."""
+"""The outcome of a run.
+
+``done``: there is a verdict for each specification. ``stopped``: at a limit, or undecided for another reason.
+``error``: the input is wrong, or a bug. ``lost``: the process or its worker was killed.
+"""
 
 _COUNTS = ("states", "transitions", "contexts", "queries")
 _LOST = "the process of the run was killed, or has ended without a report"
@@ -29,10 +32,13 @@ _LOST = "the process of the run was killed, or has ended without a report"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a run. ``specs`` are the verdicts by specification, as words (`Verdict.said`). ``scope``
-    has the sentence beside each verdict that is not about every agent. ``expected`` are the words that the
-    file expects, for the specifications of which it says so. ``counts`` are states, transitions, contexts and
-    queries, as far as they are known; ``seconds`` is how long the whole run took."""
+    """The result of a run.
+
+    ``specs`` are the verdicts by specification, as words (`Verdict.said`). ``scope`` has the sentences that
+    qualify a verdict that is not about every agent. ``expected`` are the words that the file expects, for the
+    specifications that have one. ``counts`` are states, transitions, contexts and queries, as far as they are
+    known; ``seconds`` is the duration of the whole run.
+    """
 
     outcome: Outcome
     specs: dict[str, str] = field(default_factory=dict)
@@ -45,15 +51,14 @@ class Result:
 
     @property
     def unexpected(self) -> bool:
-        """Whether a specification has failed, or holds, that was not expected to."""
+        """True if a specification fails, or holds, unexpectedly."""
         return any(
             word != "unknown" and not word.startswith(self.expected.get(spec, "holds"))
             for spec, word in self.specs.items()
         )
 
     def said(self, spec: str) -> str:
-        """The word of a verdict, and whether the file expects it, if the file says so; for one that holds
-        within a scope, that it does so."""
+        """Return the word of a verdict, with its expectation if the file has one, or else its scope."""
         word = self.specs[spec]
         if (expected := self.expected.get(spec)) is not None and word != "unknown":
             return f"{word}, {'as' if word.startswith(expected) else 'not as'} expected"
@@ -61,7 +66,7 @@ class Result:
 
 
 def carry_out(job: Job) -> Result:
-    """Run the job here, and wait for it."""
+    """Carry out the job in a process on this machine and return its result."""
     started = time.monotonic()
     folder = job.folder if os.path.isdir(job.folder) else None
     ended = command_apart(
@@ -90,12 +95,12 @@ def carry_out(job: Job) -> Result:
 
 
 def _word(verdict: Mapping[str, Json]) -> str:
-    """The word of a verdict of a report."""
+    """Return the word of a verdict of a report."""
     return OF_NOTHING if verdict.get("empty") else str(verdict.get("verdict", "unknown"))
 
 
 def _scopes(verdicts: Mapping[str, Mapping[str, Json]]) -> dict[str, list[str]]:
-    """The sentences beside the verdicts of a report that have some."""
+    """Return the scope of each verdict of a report that has one."""
     return {
         name: [str(sentence) for sentence in sentences]
         for name, verdict in verdicts.items()

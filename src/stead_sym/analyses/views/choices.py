@@ -3,7 +3,8 @@
 A call ω(u) is selected iff it is offered, some rule i for ω matches it, and no rule before i matches a call
 that is offered (`deployment.selecting`):
 
-    guard_ω(u) ∧ ⋁_i (match_i(u) ∧ ⋀_{j<i} ¬∃w. guard_j(w) ∧ match_j(w)),  match_i(u) = (t_i = u) ∧ [when_i].
+    guard_ω(u) ∧ ⋁_i (⋀_{j<i} ¬(∃w. guard_j(w) ∧ match_j(w)) ∧ match_i(u)),
+    match_i(u) = (t_i = u) ∧ [when_i].
 
 With this guard for each tool an agent that selects whatever it is offered selects what the policy does: the
 deployment has the same reachable states, and what is shown of it is shown under the policy.
@@ -24,6 +25,7 @@ from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.parts import MOST_RECORDS
 from stead_sym.analyses.views.steps import values
+from stead_sym.analyses.views.weakening import resting_on_none, weaker
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.selecting import Selecting, own_args
@@ -47,9 +49,11 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
             selecting = Selecting(deployment, role)
             for name in set(role.tools) - shared:
                 tool = deployment.tool(name)
-                guard = And((tool.guard, _selected(selecting, agent.policy.rules, tool)))
-                if k is None or _can_be_followed(needs, replace(tool, guard=guard), k):
-                    guarded[name] = replace(tool, guard=guard)
+                selected = _selected(selecting, agent.policy.rules, tool)
+                resting = weaker(tool, tuple(resting_on_none(needs, tool)))
+                tried = replace(resting, guard=And((resting.guard, selected)))
+                if k is None or _can_be_followed(needs, tried, k):
+                    guarded[name] = replace(tool, guard=And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
     return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
 
@@ -70,7 +74,7 @@ def _selected(selecting: Selecting, rules: tuple[Rule, ...], tool: Tool) -> Form
     cases: list[Formula] = []
     for rule in rules:
         if rule.tool == tool.name:
-            cases.append(conjunction((selecting.matched(rule, own_args(tool)), *before)))
+            cases.append(conjunction((*before, selecting.matched(rule, own_args(tool)))))
         if rule.tool in selecting.role.tools:
             before.append(Not(selecting.offered_and_matched(rule)))
     return disjunction(tuple(cases))

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count, product
+from itertools import combinations_with_replacement, count, product
 from typing import TypeAlias
 
 from stead_sym.analyses.views.diagrams import Diagrams
@@ -29,7 +29,8 @@ from stead_sym.analyses.views.image import Images, Step
 from stead_sym.analyses.views.needs import Needs, Number, Outside
 from stead_sym.analyses.views.parts import MOST_RECORDS, Facts, Parts, Sizes, refuse_many
 from stead_sym.analyses.views.records import Records
-from stead_sym.analyses.views.steps import values
+from stead_sym.analyses.views.steps import fewer, values
+from stead_sym.analyses.views.weakening import LeftOut, fitting, weaker, without
 from stead_sym.deployment.claims import active_outside, claim_named, written_integers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import no_initial_state
@@ -66,6 +67,31 @@ def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iter
     for sort, bound in deployment.bounds.items():
         if sort not in open_sorts:
             yield Assumed(f"bound {sort} {bound}", active_outside(deployment, sort, "atmost", bound))
+
+
+def fitted(
+    deployment: Deployment, k: int, assumed: Iterable[Assumed], left_out: tuple[LeftOut, ...]
+) -> tuple[LeftOut, ...]:
+    """Return conjuncts, with those ``left_out``, without which all steps rest on few enough values, for parts
+    on k values and what is assumed. Raise `Undecided` if there are none, and `Outside`."""
+    needs = Needs(deployment)
+    sorts = [sort.name for sort in deployment.schema.sorts if needs.is_open(sort.name)]
+    parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
+    asked = [(parts, None), *(((needs.refuted(one.sentence),), one.relation) for one in assumed)]
+
+    def most(tool: Tool, effect: Effect) -> int:
+        found = (n for own, relation in asked for n in values(needs, tool, effect, own, relation))
+        return max((number.total() for number in found), default=0)
+
+    def numbers(tool: Tool) -> list[int]:
+        return sorted((most(tool, effect) for effect in tool.effects), reverse=True)
+
+    for tool in deployment.tools_and_events:
+        if (own := fitting(tool, numbers, MOST_RECORDS, left_out)) is None:
+            refuse_many(numbers(weaker(tool, left_out))[0], f"a step of {tool.name}", fewer(needs, tool))
+        else:
+            left_out = own
+    return left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +167,9 @@ class _Asked:
 
 
 class Closing:
-    """The views of one deployment under all that can be selected in it; looked for ``until`` a time of the
-    monotonic clock, with so many operations on diagrams at ``most``. ``records`` is D0 where it has many
-    (`views.records`)."""
+    """The views of one deployment under all that can be selected in it, the conjuncts ``left_out`` of
+    conditions aside (`views.weakening`); looked for ``until`` a time of the monotonic clock, with so many
+    operations on diagrams at ``most``. ``records`` is D0 where it has many (`views.records`)."""
 
     def __init__(
         self,
@@ -155,8 +181,10 @@ class Closing:
         most: float = math.inf,
         progress: Progress | None = None,
         records: Records | None = None,
+        left_out: tuple[LeftOut, ...] = (),
     ) -> None:
-        self.deployment, self.k, self._records = deployment, k, records
+        deployment = without(deployment, left_out)
+        self.deployment, self.k, self._records, self.left_out = deployment, k, records, left_out
         for relation in sorted(written_integers(deployment)):
             raise Outside(
                 f"an effect writes a sum into {relation}, and parts of a database do not show what that is",
@@ -194,7 +222,8 @@ class Closing:
 
     def closed(self) -> Closure:
         """The least V. Raises `Undecided` where that takes too many names or nodes, or too long."""
-        refuse_many(max(self.within.values(), default=0))
+        for name, number in self.within.items():
+            refuse_many(number, f"a step of {name}", fewer(self.needs, self.deployment.tool(name)))
         taken: list[_Taken] = []
         broken, breaking = self._initial()
         taken.append(_Taken(None, {}, dict(self.gluing.views)))

@@ -119,10 +119,13 @@ class Diagrams:
             raise Undecided("unknown: the time is over")
         self._looked += 1
         if self._looked > self._most:
-            raise Undecided(f"unknown: it takes more than {self._most:,} operations")
+            raise Undecided(f"unknown: it takes more than {self._most:,} operations on diagrams")
         often = self._looked % _BETWEEN == 0
         if often and self.manager.nodes > MOST_NODES and function.dag_size > MOST_NODES // 20:
-            raise Undecided(f"unknown: parts fit together in too many ways (more than {MOST_NODES:,} nodes)")
+            raise Undecided(
+                f"unknown: parts fit together in too many ways (more than {MOST_NODES:,} nodes); declare"
+                " keys, write an `invariant`, or ask of fewer relations"
+            )
         return function
 
     def renamed(self, function: Bdd, facts: Iterable[Fact], to: Mapping[Value, Value]) -> Bdd:

@@ -22,7 +22,7 @@ from functools import cached_property, partial
 from stead_sym.agents.roles import Wrappers, known_values
 from stead_sym.analyses.views.asking import Answers, Asking
 from stead_sym.analyses.views.choices import followed
-from stead_sym.analyses.views.closure import Assumed, Closing, Closure, keys_and_bounds
+from stead_sym.analyses.views.closure import Assumed, Closing, Closure, fitted, keys_and_bounds
 from stead_sym.analyses.views.growing_slices import slices
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
@@ -32,10 +32,12 @@ from stead_sym.analyses.views.records import Records, forgetting
 from stead_sym.analyses.views.slicing import Slice
 from stead_sym.analyses.views.vacuity import empty_premises, idle_tools
 from stead_sym.analyses.views.watching import watched
+from stead_sym.analyses.views.weakening import LeftOut, in_words, is_free, resting_on_none, stronger, without
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import AgentError, Undecided
-from stead_sym.logic.syntax import TRUE, And, Expanded, Forall, Future, Globally, Implies, Not, is_temporal
+from stead_sym.logic.syntax import TRUE, And, Expanded, Future, Globally, Not, is_temporal
+from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.findings.finding import Finding
@@ -77,7 +79,8 @@ class Proof:
     remember, in the order of its parts. Where constants were made values (`views.records`), ``constants`` are
     those of open sorts that are left. ``answers`` are those of agents that were asked. Of a
     slice (`views.slicing`) ``kept`` are the relations, and ``using`` those of values in use, by their
-    sorts. The written bounds of the sorts ``without_bounds`` are not assumed."""
+    sorts. The written bounds of the sorts ``without_bounds`` are not assumed. The tools do not ask for the
+    conjuncts ``left_out`` (`views.weakening`), and those of a slice not for ``left_out_of_slice``."""
 
     views: frozenset[Facts]
     followed: tuple[str, ...]
@@ -87,6 +90,8 @@ class Proof:
     kept: tuple[str, ...] | None = None
     using: tuple[tuple[str, str], ...] = ()
     without_bounds: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    left_out_of_slice: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,7 @@ class _Group:
     deployment: Deployment
     open: dict[str, tuple[Expanded, ...]]
     has_whole: bool = True
+    has_weaker: bool = True
     sliced: set[str] = field(default_factory=set)
 
 
@@ -195,7 +201,7 @@ class EveryNumber:
             self.reasons = dict.fromkeys(specs, _OF_STEPS)
             return
         deployment, self.records = forgetting(deployment, specs.values(), known_values(wrappers))
-        self.guarded = guarded = followed(deployment, wrappers, _columns(deployment))
+        guarded = self.selecting = followed(deployment, wrappers, _columns(deployment))
         self._follows = guarded.tools != deployment.tools
         self._asked = [
             partial(Asking, deployment, role, made)
@@ -205,6 +211,11 @@ class EveryNumber:
         ]
         pairs = zip(guarded.tools_and_events, deployment.tools_and_events, strict=True)
         self._followed = tuple(one.name for one, other in pairs if one != other)
+        needs = Needs(deployment)
+        self._resting_on_none = tuple(
+            place for tool in deployment.tools_and_events for place in resting_on_none(needs, tool)
+        )
+        self.guarded = without(guarded, self._resting_on_none)
         plain: dict[str, tuple[Expanded, ...]] = {}
         for name, formula in specs.items():
             if (sentences := always(formula)) is not None:
@@ -237,7 +248,7 @@ class EveryNumber:
         """What will be looked at, if nothing has been yet."""
         specs: dict[str, Sought] = {name: Sought("not shown", 0, why) for name, why in self.reasons.items()}
         for group in self._groups:
-            how: How = "views" if group.deployment is self.guarded else "watched"
+            how: How = "views" if group.deployment is self.selecting else "watched"
             for name, sentences in group.open.items():
                 try:
                     specs[name] = Sought(how, needed(group.deployment, sentences).total())
@@ -250,10 +261,10 @@ class EveryNumber:
             self._deployment,
             self.sorts,
             tuple(range(least, least + STEPS)),
-            tuple(looks(self.guarded, least)),
+            tuple(look for look in looks(self.guarded, least) if not is_free(look.tool)),
             {spec.name: specs[spec.name] for spec in self._deployment.specs if spec.name in specs},
             (*declared, *helping),
-            dict(self._left_out),
+            self._weaker | self._left_out,
             self._choices,
         )
 
@@ -273,11 +284,17 @@ class EveryNumber:
                 )
         return said
 
+    @property
+    def _weaker(self) -> dict[str, str]:
+        """What the tools are taken without that no number of records keeps true, by tool."""
+        return dict(in_words(self.selecting, self._resting_on_none))
+
     def _of_group(self, group: _Group, k: int) -> Mapping[str, Shown]:
-        """What the whole shows, and slices where the whole is not decided. Where it has many relations they
-        come first."""
+        """What the whole shows, and slices where the whole is not decided; then the whole without conditions
+        that rest on too many records. Where it has many relations slices come first, by parts on as many
+        values."""
         wide = len(group.deployment.schema.relations) > _MANY_RELATIONS
-        found = dict(self._by_slices(group)) if wide or not group.has_whole else {}
+        found = dict(self._by_slices(group, k if wide else 0)) if wide or not group.has_whole else {}
         if group.has_whole and group.open:
             try:
                 return {**found, **self._shown(group, k)}
@@ -286,22 +303,36 @@ class EveryNumber:
                 found |= {} if wide else self._by_slices(group)
                 for name in group.open:
                     self.reasons.setdefault(name, str(error).removeprefix("unknown: "))
-        group.open = {name: group.open[name] for name in group.open if name in group.sliced}
+        if group.has_weaker and not group.has_whole and group.open:
+            try:
+                found |= self._shown(group, k, fit=True)
+            except (Outside, Undecided):
+                group.has_weaker = False
+        if not (group.has_whole or group.has_weaker):
+            group.open = {name: group.open[name] for name in group.open if name in group.sliced}
         return found
 
-    def _by_slices(self, group: _Group) -> Mapping[str, Shown]:
-        """What slices show, the smallest that does. ``sliced`` are then the specifications of which some
-        slice has been closed: more values may show them."""
+    def _by_slices(self, group: _Group, most: int = 0) -> Mapping[str, Shown]:
+        """Return what slices show, the smallest that does; by parts on up to ``most`` values.
+
+        ``sliced`` are then the specifications of which some slice has been closed: more values may show them.
+        """
         found: dict[str, Shown] = {}
         group.sliced.clear()
         for name, sentences in list(group.open.items()):
-            for part, closure in self._closed_slices(group.deployment, sentences, self._more):
+            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most):
                 group.sliced.add(name)
                 if _is_always(closure, sentences):
                     self._examine(closure.closing, group, name, part)
-                    known = tuple(filter(self.guarded.schema.has_relation, part.kept))
+                    known = tuple(filter(self.selecting.schema.has_relation, part.kept))
                     proof = self._proof(closure, group, ())
-                    proof = replace(proof, kept=part.kept, using=tuple(part.using.items()))
+                    proof = replace(
+                        proof,
+                        kept=part.kept,
+                        using=tuple(part.using.items()),
+                        left_out=self._resting_on_none,
+                        left_out_of_slice=closure.closing.left_out,
+                    )
                     found |= self._shown_by(
                         closure, group, [name], self._claims_left, proof=proof, relations=known
                     )
@@ -309,37 +340,51 @@ class EveryNumber:
         return found
 
     def _closed_slices(
-        self, deployment: Deployment, sentences: Iterable[Expanded], more: int
+        self, deployment: Deployment, sentences: Iterable[Expanded], more: int, most: int = 0
     ) -> Iterator[tuple[Slice, Closure]]:
-        """Yield the slices for some sentences that have views, each with these. A slice without views says
-        nothing of the next one, which may read what ties the parameters of this one."""
+        """Yield the slices for some sentences that have views, each with these, on so many values ``more``
+        than the least number, and then on more, up to ``most``: those that were not looked at with fewer
+        ``more``. A slice without views says nothing of the next one, which may read what ties the parameters
+        of this one."""
         with suppress(Outside):
-            for part in slices(deployment, sentences):
-                k, records = _columns(part.deployment) + more, self.records
-                with suppress(Outside, Undecided):
-                    closure = self._closed(
-                        part.deployment, k, records and records.within(part), _MOST_OPERATIONS
-                    )
-                    yield part, closure
+            for part in slices(without(deployment, self._resting_on_none), sentences):
+                own = self.records and self.records.within(part)
+                least = max(_columns(part.deployment) + more, most if more else 0)
+                for k in range(least, max(least, most) + 1):
+                    for fit in (False, True):
+                        with suppress(Outside, Undecided):
+                            closure = self._closed(part.deployment, k, own, _MOST_OPERATIONS, fit=fit)
+                            yield part, closure
+                            break
 
-    def _shown(self, group: _Group, k: int) -> Mapping[str, Shown]:
-        """What the whole shows by views on k values. Raises `Outside` and `Undecided`."""
-        closure = self._closed(group.deployment, k, self.records)
+    def _shown(self, group: _Group, k: int, *, fit: bool = False) -> Mapping[str, Shown]:
+        """What the whole shows by views on k values; with ``fit`` conditions that rest on too many records
+        are left out. Raises `Outside` and `Undecided`."""
+        left_out = self._resting_on_none
+        closure = self._closed(group.deployment, k, self.records, left_out=left_out, fit=fit)
         if closure.broken:
-            self.reasons.update(dict.fromkeys(group.open, f"{closure.broken} is not shown by {k}-views"))
+            said = "; ".join([f"{closure.broken} is not shown by {k}-views", *self._taken_without(closure)])
+            self.reasons.update(dict.fromkeys(group.open, said))
             assert closure.breaking is not None
             with suppress(Undecided):
-                self.obstacles.update(dict.fromkeys(group.open, breaking(closure, closure.breaking)))
+                if not _has_free(closure):
+                    against = breaking(closure, closure.breaking)
+                    self.obstacles.update(dict.fromkeys(group.open, against))
             return {}
         shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
-            self._examine(closure.closing, group, name)
+            self._examine(closure.closing, group, name, self.selecting)
         proof = self._proof(closure, group, ()) if shown else None
-        left_open = tuple(_not_shown(closure.closing)) if shown else ()
+        left_open = tuple(_not_shown(closure.closing, self.selecting)) if shown else ()
         return self._shown_by(closure, group, shown, left_open, proof=proof)
 
+    def _taken_without(self, closure: Closure) -> Iterator[str]:
+        """What is left out of the conditions of tools, in words."""
+        for tool, why in in_words(self.selecting, closure.closing.left_out):
+            yield f"{tool} is taken {why}"
+
     def _proof(self, closure: Closure, group: _Group, answers: tuple[Answers, ...]) -> Proof:
-        known = self.guarded.schema.has_relation
+        known = self.selecting.schema.has_relation
         watched = tuple(r.name for r in group.deployment.schema.relations if not known(r.name))
         constants = None
         if self.records is not None:
@@ -351,6 +396,7 @@ class EveryNumber:
             constants,
             answers,
             without_bounds=self._without_bounds,
+            left_out=closure.closing.left_out,
         )
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
@@ -358,10 +404,10 @@ class EveryNumber:
         asked = [made() for made in self._asked]
         try:
             while True:
-                deployment = group.deployment
+                deployment, selecting = group.deployment, self.selecting
                 for one in asked:
-                    deployment = one.guarded(deployment)
-                closure = self._closed(deployment, k, self.records)
+                    deployment, selecting = one.guarded(deployment), one.guarded(selecting)
+                closure = self._closed(deployment, k, self.records, left_out=self._resting_on_none)
                 if closure.broken:
                     return {}
                 raised = [one.raised(closure) for one in asked]
@@ -374,8 +420,8 @@ class EveryNumber:
             return {}
         shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
-            self._examine(closure.closing, group, name)
-        left_open = tuple(_not_shown(closure.closing)) if shown else ()
+            self._examine(closure.closing, group, name, selecting)
+        left_open = tuple(_not_shown(closure.closing, selecting)) if shown else ()
         proof = self._proof(closure, group, tuple(one.answers for one in asked)) if shown else None
         return self._shown_by(closure, group, shown, left_open, followed=True, proof=proof)
 
@@ -410,22 +456,34 @@ class EveryNumber:
         return dict.fromkeys(names, found)
 
     def _closed(
-        self, deployment: Deployment, k: int, records: Records | None, most: float = math.inf
+        self,
+        deployment: Deployment,
+        k: int,
+        records: Records | None,
+        most: float = math.inf,
+        *,
+        left_out: tuple[LeftOut, ...] = (),
+        fit: bool = False,
     ) -> Closure:
         """Views on k values that are invariant together with as many of the invariants of the file as can be
-        shown. Raises `Outside` and `Undecided`."""
+        shown, the conjuncts ``left_out`` aside, and with ``fit`` further ones. Raises `Outside` and
+        `Undecided`."""
         declared = tuple(keys_and_bounds(deployment, self.sorts))
         helping = list(self._helping(deployment))
         while True:
             try:
+                assumed = (*declared, *helping)
+                if fit and (more := fitted(deployment, k, assumed, left_out)) == left_out:
+                    raise Undecided("unknown: no condition rests on too many records")
                 closing = Closing(
                     deployment,
                     k,
-                    (*declared, *helping),
+                    assumed,
                     until=self._until,
                     most=most,
                     progress=self._progress,
                     records=records,
+                    left_out=more if fit else left_out,
                 )
                 closure = closing.closed()
             except Undecided as error:
@@ -467,13 +525,15 @@ class EveryNumber:
         }
         return tuple(
             claim.name
-            for claim in claims(self.guarded)
-            if not (claim.name in raised or _says_nothing(claim.invariant) or self._is_shown(claim.invariant))
+            for claim in claims(self.selecting)
+            if not (claim.name in raised or self._is_shown(claim.invariant))
         )
 
-    def _is_shown(self, sentence: Expanded) -> bool:
-        return any(
-            _is_always(closure, [sentence]) for _, closure in self._closed_slices(self.guarded, [sentence], 0)
+    def _is_shown(self, claimed: Expanded) -> bool:
+        sentence = stronger(Needs(self.guarded), claimed)
+        return sentence == TRUE or any(
+            _is_always(closure, [sentence])
+            for _, closure in self._closed_slices(self.selecting, [sentence], 0)
         )
 
     @property
@@ -486,22 +546,27 @@ class EveryNumber:
         try:
             found = next(closure.closing.against(sentences), None)
         except (Outside, Undecided) as error:
-            self.reasons[name] = str(error).removeprefix("unknown: ")
+            why = str(error).removeprefix("unknown: ")
+            self.reasons[name] = "; ".join([why, *self._taken_without(closure)])
             return False
         if found is not None:
-            without = [why for other, why in self._left_out.items() if other != name]
+            others = [why for other, why in self._left_out.items() if other != name]
             lacking = [_LACKING] if _asks_for_a_record(closure.closing.needs, sentences) else []
-            self.reasons[name] = "; ".join([f"{closure.k}-views do not exclude {found}", *lacking, *without])
+            shown = Instance(found.schema, frozenset(f for f in found.facts if not is_free(f.relation)))
+            said = [f"{closure.k}-views do not exclude {shown}", *lacking, *self._taken_without(closure)]
+            self.reasons[name] = "; ".join([*said, *others])
             with suppress(Undecided):
-                self.obstacles[name] = obstacle(closure, found)
+                if not _has_free(closure):
+                    self.obstacles[name] = obstacle(closure, found)
         return found is None
 
-    def _examine(self, closing: Closing, group: _Group, name: str, part: Slice | None = None) -> None:
-        """Find what makes the verdict say less than it seems to, in γ(V) of the whole or of a slice. One that
-        is watched or guarded can reach what the deployment can, as far as its agents let it."""
+    def _examine(self, closing: Closing, group: _Group, name: str, within: Deployment | Slice) -> None:
+        """Find what makes the verdict say less than it seems to, in γ(V) of a slice or of the whole, which
+        is given with the guards that agents set. One that is watched or guarded can reach what the deployment
+        can, as far as its agents let it."""
 
         def never(sentence: Expanded) -> bool:
-            if part is not None and not part.asks(group.deployment, sentence):
+            if isinstance(within, Slice) and not within.asks(group.deployment, sentence):
                 return False
             try:
                 return closing.shows([Not(sentence)])
@@ -509,11 +574,16 @@ class EveryNumber:
                 return False
 
         self.findings |= dict.fromkeys(empty_premises(name, self._formulas[name], never))
-        if part is None:
-            idle = idle_tools(self._deployment, closing.deployment, self._agents, never)
+        if not isinstance(within, Slice):
+            idle = idle_tools(self._deployment, within, self._agents, never)
             self.findings |= dict.fromkeys(idle)
             lines = gate_findings(self._deployment, lambda sentence: not never(sentence))
             self.findings |= dict.fromkeys(lines)
+
+
+def _has_free(closure: Closure) -> bool:
+    """Return whether steps are looked at that no tool takes (`views.weakening`)."""
+    return any(is_free(relation.name) for relation in closure.closing.deployment.schema.relations)
 
 
 def _is_always(closure: Closure, sentences: Iterable[Expanded]) -> bool:
@@ -531,19 +601,14 @@ def _asks_for_a_record(needs: Needs, sentences: Iterable[Expanded]) -> bool:
         return True
 
 
-def _not_shown(closing: Closing) -> Iterator[str]:
-    """The claims that there is always a step, and that it has an effect, which are not shown."""
-    for claim in claims(closing.deployment):
-        if not (claim.name.startswith(("bound ", "key of ")) or _says_nothing(claim.invariant)):
+def _not_shown(closing: Closing, deployment: Deployment) -> Iterator[str]:
+    """Yield the claims of a deployment that there is always a step, and that it has an effect, which are not
+    shown."""
+    for claim in claims(deployment):
+        if not claim.name.startswith(("bound ", "key of ")):
+            sentence = stronger(closing.needs, claim.invariant)
             try:
-                if not closing.shows([claim.invariant]):
+                if sentence != TRUE and not closing.shows([sentence]):
                     yield claim.name
             except (Outside, Undecided):
                 yield claim.name
-
-
-def _says_nothing(sentence: Expanded) -> bool:
-    """Whether a claim is true whatever its guard says, as for a tool whose effect has no condition."""
-    while isinstance(sentence, Forall):
-        sentence = sentence.body
-    return isinstance(sentence, Implies) and sentence.right == TRUE

@@ -35,16 +35,21 @@ class Leading:
 class Obstacle:
     """``state`` stands in the way: a sentence of the specification is false in it, and parts on ``k`` values
     do not exclude it; or, for ``broken``, what is named so is assumed, and the last of the steps breaks it.
-    ``steps`` are those that lead to its parts, the first of them to an initial instance."""
+    ``steps`` are those that lead to its parts, the first of them to an initial instance; no run need take
+    them where the conditions of tools are ``weaker`` than they are written (`views.weakening`)."""
 
     k: int
     state: Instance
     steps: tuple[Leading, ...]
     broken: str = ""
+    weaker: bool = False
 
     @property
     def is_run(self) -> bool:
-        """Whether each step starts where the last one ended, and the last one ends in ``state``."""
+        """Whether each step is one of the deployment and starts where the last one ended, and the last one
+        ends in ``state``."""
+        if self.weaker:
+            return False
         starts = [step.before for step in self.steps[1:]] + [self.state]
         return all(step.after == start for step, start in zip(self.steps, starts, strict=True))
 
@@ -52,7 +57,8 @@ class Obstacle:
 def obstacle(closure: Closure, state: Instance) -> Obstacle:
     """What leads to an instance of γ(V)."""
     telling = _Telling(closure)
-    return Obstacle(closure.k, state, tuple(telling.before(state.facts))[::-1])
+    steps = tuple(telling.before(state.facts))[::-1]
+    return Obstacle(closure.k, state, steps, weaker=bool(closure.closing.left_out))
 
 
 def breaking(closure: Closure, origin: Origin) -> Obstacle:
@@ -60,7 +66,8 @@ def breaking(closure: Closure, origin: Origin) -> Obstacle:
     telling = _Telling(closure)
     last = telling.leading(origin, origin.after, {})
     earlier = () if origin.before is None else tuple(telling.before(origin.before))[::-1]
-    return Obstacle(closure.k, last.after, (*earlier, last), closure.broken)
+    weaker = bool(closure.closing.left_out)
+    return Obstacle(closure.k, last.after, (*earlier, last), closure.broken, weaker)
 
 
 class _Telling:

@@ -102,7 +102,9 @@ def renamed_facts(facts: Iterable[Fact], renaming: Mapping[Value, Value]) -> Fac
     return frozenset(fact.rename(renaming) for fact in facts)
 
 
-def refuse_many(n: int) -> None:
-    """Raise `Undecided` where databases of n records would have to be looked at, and n is too large."""
+def refuse_many(n: int, what: str = "it", instead: str = "") -> None:
+    """Raise `Undecided` if ``what`` takes databases of n records, and n is too large; ``instead`` is what to
+    write."""
     if n > MOST_RECORDS:
-        raise Undecided(f"unknown: it takes databases of {n} records, and {MOST_RECORDS} are looked at")
+        said = f"unknown: {what} takes databases of {n} records, and {MOST_RECORDS} are looked at"
+        raise Undecided(f"{said}; {instead}" if instead else said)

@@ -111,7 +111,7 @@ def _first(
     until: float,
     pulse: Pulse,
 ) -> Proposed | None:
-    guarded = EveryNumber(deployment, {name: spec}, wrappers).guarded
+    guarded = EveryNumber(deployment, {name: spec}, wrappers).selecting
     states = _reached(guarded, until)
     trials = [
         _Trial(deployment, name, spec, wrappers, sentence, until)

@@ -47,6 +47,20 @@ def values(
                 yield y + kept
 
 
+def fewer(needs: Needs, tool: Tool) -> str:
+    """Return what to write so that the steps of a tool rest on fewer values: a parameter that no condition
+    ties to a fact takes those that may stand beside it."""
+    said: list[Formula] = [tool.guard, *(effect.when for effect in tool.effects)]
+    for param in tool.params:
+        holding = [r for r in needs.schema.relations if param.sort in r.sorts]
+        if needs.is_open(param.sort) and holding and not _says(param.name, said):
+            first = min(holding, key=lambda relation: relation.arity)
+            args = ["_"] * first.arity
+            args[first.sorts.index(param.sort)] = param.name
+            return f"name {param.name} in its guard by a fact, as `{first.name}({', '.join(args)})`"
+    return "ask for fewer records at once in its conditions, or write a bound"
+
+
 def read(
     needs: Needs, tool: Tool, effect: Effect, x: Number, relation: str | None = None
 ) -> tuple[Number, Number, list[Number]]:

@@ -21,6 +21,7 @@ from stead_sym.certificate.checker.sliced import Sliced
 from stead_sym.certificate.checker.statement import Sentence, always, deployment_of, sentences
 from stead_sym.certificate.checker.views import Views
 from stead_sym.certificate.checker.watched import watched
+from stead_sym.certificate.checker.weaker import without
 from stead_sym.certificate.document import Answers, Follower, Induction, ViewsCertificate, short
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
 from stead_sym.deployment.deployment import Deployment
@@ -53,6 +54,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         own = [claims[number] for number in induction.shown]
         answered = tuple(_answered(here, one, certificate, source) for one in induction.answers)
         here, asked = _asked(_guarded(here, certificate, source), induction, own)
+        here = without(here, induction.left_out)
         for one in answered:
             here = one.guarded(here)
         invariants = {name: _invariant(deployment, name, source) for name in induction.invariants}
@@ -65,6 +67,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         if induction.relations is not None:
             sliced = _sliced(here, induction, source)
             here = sliced.deployment(claimed, tuple(invariants.values()))
+            here = without(here, induction.left_out_of_slice)
             open_sorts &= here.bounds.keys()
             records = records and sliced.facts(records)
         views = Views(_given(here, open_sorts, induction, source, backend, invariants, records))

@@ -103,7 +103,10 @@ def _remembered(part: _Part, seen: Atom) -> tuple[tuple[Statement, ...], Expande
         return (Clear((seen.relation,)), Insert(seen, part.binders, part.since)), Implies(seen, part.left)
     open_ = Not(part.right)
     return (
-        (Delete(seen, part.binders, part.right), Insert(seen, part.binders, And((part.since, open_)))),
+        (
+            Delete(seen, part.binders, And((seen, part.right))),
+            Insert(seen, part.binders, And((part.since, open_))),
+        ),
         Or((Not(Or((seen, part.since))), part.right, part.left)),
     )
 

@@ -1,4 +1,4 @@
-"""Findings that the author of the file has looked at and accepts, by a comment at their place."""
+"""Findings that the author of the file accepts, by a comment at their position."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Sorted = tuple[tuple[Finding, ...], tuple[AcceptedFinding, ...]]
 def without_accepted(
     deployment: Deployment, findings: Iterable[Finding], agents: Collection[str] = ()
 ) -> Sorted:
-    """The findings that stand, and those that a comment of the file accepts where these agents decide, each
-    in order.
+    """Split findings into active and accepted ones, each in order.
 
-    A finding that says less about the agent or the specification than one might think can be accepted. One by
-    which a verdict does not say what it seems to cannot: a comment that tries it is a finding itself.
+    A comment of the file accepts a finding if it is for every agent or for one of ``agents``. A finding by
+    which an agent or a specification does less than expected can be accepted. A finding by which a verdict
+    does not establish what it seems to cannot; a comment that attempts it is a finding itself.
     """
     comments = [one for one in deployment.accepted if one.agent is None or one.agent in agents]
     reasons = {(one.kind, one.line): one.reason for one in comments if one.kind in ACCEPTABLE}

@@ -1,5 +1,4 @@
-"""Findings on agents that are recorded: they answer the same question differently, or their source is another
-than the one that answered."""
+"""Findings on recorded agents: different answers to the same query, and a changed source."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from stead_sym.verification.findings.finding import Finding
 
 
 def answer_findings(wrappers: Wrappers) -> Iterator[Finding]:
-    """Both, for each agent."""
+    """Yield the findings of both kinds for each agent."""
     for name, wrapper in wrappers.items():
         if wrapper is not None:
             whose = f" of {name}" if name else ""

@@ -1,8 +1,8 @@
-"""When an alternative of an effect is enabled, and when it changes something: formulas over the parameters.
+"""Conditions that an alternative of an effect is enabled, or changes the state: formulas over the parameters.
 
-One decision: a `choose` over a finite sort is asked over the declared values. One over another sort is asked
-over active values first; its constants, which need not be active, are written out one by one only where few
-ways to choose come of it.
+One decision: a `choose` over a finite sort ranges over the declared values. One over another sort ranges over
+active values first. Its constants need not be active; they are expanded one by one only if this yields few
+combinations.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Schema, Value
 
 _MAX_CHOICES = 64
-"""The most choices of constants that are written out."""
+"""The largest number of combinations of constants that are expanded."""
 
 Constants = Mapping[str, Sequence[Value]]
-"""C, per sort that is not finite."""
+"""The constants C of each sort that is not finite."""
 
 
 def can_write_out(effect: Effect, constants: Constants) -> bool:
-    """Whether the constants of the choices are few enough to be written out."""
+    """Return True if the constants of the choices are few enough to be expanded."""
     number = 1
     for statement in effect.statements:
         if isinstance(statement, Choose):
@@ -49,15 +49,16 @@ def can_write_out(effect: Effect, constants: Constants) -> bool:
 
 
 def enabled(effect: Effect, constants: Constants) -> Formula:
-    """`when`, and a value for every `choose`: a declared one, an active one, or one of ``constants``."""
+    """Return `when`, with a value for every `choose`: a declared, an active, or one of ``constants``."""
     return conjunction((effect.when, _chosen(effect.statements, TRUE, constants)))
 
 
 def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | None:
-    """Enabled so that D' ≠ D; None where that is not to be said in a formula over D (`ensure`), or is
-    certain (a fresh value is inserted).
+    """Return the condition that the effect is enabled and D' ≠ D, or None if it has no formula.
 
-    Some fact is inserted that D has not, or deleted that D has and that is not inserted as well.
+    That is: some inserted fact is not in D, or some deleted fact is in D and is not inserted as well. No
+    formula over D expresses it for an `ensure`, and none is needed if a fresh value is inserted: then it is
+    certain.
     """
     fresh = {binder.name for binder in effect.fresh}
     inserts: list[Insert] = []
@@ -86,7 +87,7 @@ def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | N
 
 
 def _chosen(statements: Sequence[Statement], goal: Formula, constants: Constants) -> Formula:
-    """Some values for the `choose` statements satisfy their conditions and the goal."""
+    """Return the condition that values of the `choose` statements satisfy their `where` and the goal."""
     if not statements:
         return goal
     first, rest = statements[0], statements[1:]
@@ -105,7 +106,7 @@ def _chosen(statements: Sequence[Statement], goal: Formula, constants: Constants
 
 
 def _without(formula: Formula, fresh: str) -> Formula:
-    """The formula for a value that is in no fact and equals no other term."""
+    """Return the formula for a value that is in no fact and equals no other term."""
     if fresh not in free_variables(formula):
         return formula
     match formula:
@@ -126,14 +127,17 @@ def _over(binders: Sequence[Binder], body: Formula) -> Formula:
 
 
 def _clearing(schema: Schema, relation: str, number: int) -> Delete:
-    """`clear P` as a deletion of all its facts."""
+    """Return `clear P` as a deletion of all its facts."""
     sorts = schema.relation(relation).sorts
     binders = tuple(Binder(f"cleared_{number}_{k}", sort) for k, sort in enumerate(sorts))
     return Delete(Atom(relation, tuple(Var(b.name) for b in binders)), binders)
 
 
 def _apart(delete: Delete) -> Delete:
-    """The deletion with its own variables renamed apart: an insertion may be about a parameter so named."""
+    """Return the deletion with its own variables renamed apart.
+
+    Otherwise an insertion could mention a parameter of the same name.
+    """
     apart: dict[str, Term] = {b.name: Var(f"deleted_{b.name}") for b in delete.binders}
     binders = tuple(replace(b, name=f"deleted_{b.name}") for b in delete.binders)
     atom = substitute(delete.atom, apart)
@@ -142,7 +146,7 @@ def _apart(delete: Delete) -> Delete:
 
 
 def _inserted(atom: Atom, insert: Insert) -> Formula:
-    """Whether the insertion puts this fact in; its own variables renamed apart."""
+    """Return the condition that the insertion inserts this fact, with its own variables renamed."""
     if insert.atom.relation != atom.relation:
         return FALSE
     apart: dict[str, Term] = {b.name: Var(f"inserted_{b.name}") for b in insert.binders}

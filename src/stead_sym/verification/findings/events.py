@@ -1,4 +1,4 @@
-"""Findings about events, keys and `initially any`: valid lines that are probably not meant so."""
+"""Findings on events, keys and `initially any`: valid lines that are probably not meant as written."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from stead_sym.verification.findings.starvation import asks_for_progress
 
 
 def endless_events(deployment: Deployment) -> Iterator[Finding]:
-    """Events that nothing ever disables, where a specification asks for something to come and no `fair` line
-    says that the events leave room for it."""
+    """Yield the events that nothing ever disables, if a specification asks for progress.
+
+    There are none if the file has a `fair` line.
+    """
     if (
         deployment.fair
         or deployment.fair_actions
@@ -37,8 +39,7 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
 
 
 def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
-    """Insertions into a relation with a key that nothing keeps from adding a second fact with the same
-    key."""
+    """Yield the insertions that may add a second fact with the same key."""
     for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=False):
         for effect, own in zip(tool.effects, written.effects, strict=True):
             setting = [s for s in own.statements if isinstance(s, Assign)]
@@ -64,7 +65,7 @@ def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
 
 
 def no_room_initially(deployment: Deployment) -> Iterator[Finding]:
-    """`initially any` of a relation over an unbounded sort of which no value but constants may be active."""
+    """Yield `initially any` of a relation over a sort with bound 0, which has no values but constants."""
     lines = deployment.initially
     for name in () if lines is None else lines.relations:
         for sort in dict.fromkeys(deployment.schema.relation(name).sorts):

@@ -1,8 +1,7 @@
-"""Relations that a specification, or a line of the file, reads and that nothing ever fills: they are empty in
-every state.
+"""Findings on relations that a specification or a line of the file reads and that are empty in every state.
 
-Vacuity (`reached`) does not say so of a part of a conjunction, which only makes a specification more careful
-where facts of it can come about. So it is asked of the text, of every formula in the same way.
+Vacuity (`reached`) does not report a part of a conjunction, which only strengthens a specification if it can
+be true. So this check is on the text, and the same for every formula.
 """
 
 from __future__ import annotations
@@ -18,8 +17,10 @@ from stead_sym.verification.findings.finding import Finding
 
 
 def never_filled(deployment: Deployment) -> Iterator[Finding]:
-    """The relations that a specification, a gate, a policy, a `fair` or a `terminal` line reads, itself or in
-    a define, of which neither a D0 nor an effect has facts."""
+    """Yield the relations that are read and that are empty in every D0 and filled by no effect.
+
+    The readers are specifications, gates, policies, and `fair` and `terminal` lines, with their defines.
+    """
     names = {relation.name for relation in deployment.schema.relations}
     filled = {fact.relation for fact in deployment.init.facts}
     if deployment.initially is not None:
@@ -40,8 +41,10 @@ def never_filled(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _readers(deployment: Deployment) -> Iterator[tuple[str, Expanded, Span | None, str | None]]:
-    """What reads relations, but for guards and effects: in words, its formula, its place, and the name of a
-    specification."""
+    """Yield every reader of relations except guards and effects.
+
+    Each is given in words, with its formula, its position, and the name of a specification or None.
+    """
     for spec in deployment.specs:
         yield spec.name, spec.formula, spec.span, spec.name
     for gate in deployment.written.gates:
@@ -59,8 +62,11 @@ def _readers(deployment: Deployment) -> Iterator[tuple[str, Expanded, Span | Non
 
 
 def _filling(effect: Effect, names: set[str]) -> set[str]:
-    """The relations that may have more facts after the alternative: with `ensure` all but those that a
-    conjunct `same(P)` or `empty(P)` leaves as they are or empties."""
+    """Return the relations that may have more facts after the alternative.
+
+    For an `ensure` these are all but those that a conjunct `same(P)` or `empty(P)` leaves unchanged or
+    empties.
+    """
     if not effect.is_ensure:
         return {s.atom.relation for s in effect.statements if isinstance(s, Insert)}
     formulas = (s.formula for s in effect.statements if isinstance(s, Ensure))

@@ -1,4 +1,4 @@
-"""What a finding is: its kind, its place, what was found and what to do about it."""
+"""The data of a finding: its kind, its position, the text and the remedy."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Literal, TypeAlias
 from stead_sym.errors import Span
 
 Kind: TypeAlias = Literal[
-    # of specifications and fairness constraints, over the reachable states
+    # on specifications and fairness constraints, over the reachable states
     "unfair", "fair hides", "premise never true", "no value", "no value initially", "vacuous",
     "about no given agent",
-    # of tools and policies, over the reachable states
+    # on tools and policies, over the reachable states
     "never offered", "never selected", "never enabled", "no change",
     "rule never matches", "rule never selects",
-    # of events and agents that keep others from acting
+    # on events and agents that keep others from acting
     "starvation", "endless event", "idle agent",
-    # of what a language model decided
+    # on decisions of a language model
     "forced choice", "tied choice",
-    # of what an agent of another kind answered
+    # on answers of other recorded agents
     "unsteady agent", "changed agent",
-    # of what is written
+    # on the text
     "never filled", "hidden relation", "exists implies", "reaching negation", "inactive values",
     "identifiers return", "unused define", "unused variable", "shadowed constant", "known constant",
     "key at risk", "no room initially", "constant comparison", "never asked", "no default",
-    # of limits, pasts and gates, over the reachable states
+    # on limits, pasts and gates, over the reachable states
     "limit never reached", "past never true", "gate leaves nothing",
-    # of a comment that accepts a finding
+    # on comments that accept a finding
     "not accepted",
 ]  # fmt: skip
 
@@ -39,15 +39,18 @@ ACCEPTABLE: frozenset[str] = frozenset(
         "limit never reached", "past never true",
     }
 )  # fmt: skip
-"""The kinds that a comment in the file can accept. Each says that a part of the file does nothing here; all
-others say that a verdict is not about what it seems to be about."""
+"""The kinds that a comment in the file can accept.
+
+Each reports that a part of the file has no effect. All others report that a verdict is not about what it
+seems to be about.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding, printed as one line like an error: ``file:line:column: text; remedy``.
 
-    ``spec`` is the name of the specification that it is about, if it is about one.
+    ``spec`` is the name of the specification that it is about, or None.
     """
 
     kind: Kind
@@ -57,24 +60,26 @@ class Finding:
     spec: str | None = None
 
     def __str__(self) -> str:
+        """Return the finding as one line."""
         line = f"{self.text}; {self.remedy}"
         return f"{self.place}: {line}" if self.place else line
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFinding:
-    """A finding that a comment of the file accepts, for the ``reason`` that it gives."""
+    """A finding that a comment of the file accepts, with the ``reason`` that it gives."""
 
     finding: Finding
     reason: str
 
     def __str__(self) -> str:
+        """Return the finding's position, kind and reason as one line."""
         place = f"{self.finding.place}: " if self.finding.place else ""
         return f"{place}{self.finding.kind}: {self.reason}"
 
 
 def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each finding once, by place; those without one first."""
+    """Return each finding once, sorted by position; those without one come first."""
 
     def key(finding: Finding) -> tuple[int, int, str]:
         place = finding.place

@@ -1,4 +1,4 @@
-"""Findings on what a language model decided: choices that the decoding forces on it, or takes for it."""
+"""Findings on decisions of a language model: choices that the decoding forces, or takes at random."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from stead_sym.agents.roles import Wrappers
 from stead_sym.verification.findings.finding import Finding
 
 _MIN_MASS = 0.5
-"""If less than this probability is on the offered calls, the model would more likely than not write something
-else."""
+"""The probability of the offered calls below which the model more likely than not prefers another text."""
 
 
 def forced_choices(wrappers: Wrappers) -> Iterator[Finding]:
-    """For each agent that is a language model, its decisions in which less than half of the probability is on
-    the offered calls at some branching node."""
+    """Yield a finding for each language model with forced decisions.
+
+    In these less than half of the probability is on the offered calls at some branching node.
+    """
     for name, wrapper in wrappers.items():
         if wrapper is None:
             continue
@@ -36,9 +37,12 @@ def forced_choices(wrappers: Wrappers) -> Iterator[Finding]:
 
 
 def tied_choices(wrappers: Wrappers) -> Iterator[Finding]:
-    """For each agent that is a language model, the decisions of greedy decoding without a tolerance in which
-    two tokens are equally likely at some branching node. Which of them has the least number says nothing of
-    the model, and the next run elsewhere may take the other."""
+    """Yield a finding for each language model with tied decisions.
+
+    These are decisions of greedy decoding without a tolerance in which two tokens are equally likely at some
+    branching node. The token with the least number is taken, which is no property of the model; another run
+    may take the other.
+    """
     for name, wrapper in wrappers.items():
         if wrapper is None:
             continue

@@ -1,8 +1,7 @@
-"""What gates do to the calls that the reachable states enable: how many each lets through, and lines that do
-nothing.
+"""Findings on gates over the reachable states: how many calls each allows, and lines that have no effect.
 
 One decision: calls are counted as the tools enable them without any gate, over the states that are reachable
-behind all of them, so that the numbers of several gates can be compared.
+behind all gates. So the numbers of several gates can be compared.
 """
 
 from __future__ import annotations
@@ -27,9 +26,10 @@ Reached: TypeAlias = Callable[[Formula], bool]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many calls of agents the reachable states enable, and how many of these a gate allows:
+    """The number of calls of agents that the reachable states enable, and how many of these a gate allows.
 
-    enabled = |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard_ω }|, and ``allowed`` those that the gate lets through.
+    ``enabled`` = |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard_ω }|, and ``allowed`` is the number of these that the
+    gate allows.
     """
 
     gate: str
@@ -37,11 +37,12 @@ class Share:
     allowed: int
 
     def __str__(self) -> str:
+        """Return the share as text."""
         return f"{self.gate} allows {self.allowed:,} of {self.enabled:,} enabled calls"
 
 
 def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
-    """What each gate in force lets through, in the order of the file."""
+    """Return the share of each gate in force, in the order of the file."""
     tools = _tools(deployment)
     enabled = sum(engine.enabled_calls(tool.name, tool.guard) for tool in tools)
 
@@ -52,7 +53,7 @@ def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
 
 
 def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Finding]:
-    """Yield findings on the gates in force that allow no call, and on their lines that do nothing.
+    """Yield findings on the gates in force that allow no call, and on their lines that have no effect.
 
     These are the lines that match no call which would be offered without gates, and those without which the
     same calls would be allowed.
@@ -97,7 +98,7 @@ def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Findi
 
 
 def never_met(uncalled: str, parts: Sequence[Formula], true: Sequence[bool]) -> str:
-    """Return in words why a line matches nothing.
+    """Return in words why a line matches no call.
 
     There is no call (``uncalled``, without ``parts``), some parts of its condition are never true of one, or
     all of them never are at the same time.
@@ -142,16 +143,21 @@ def _is_allowed(deployment: Deployment, is_reached: Reached, tool: Tool, gates: 
 
 
 def _alone(gate: Gate, line: Line) -> bool:
-    """Whether the line is the only `permit` of its gate: without it the gate would allow what no line names,
-    tools that are added later among it."""
+    """Return True if the line is the only `permit` of its gate.
+
+    Without it the gate would allow every call that no line names, including those of tools that are added
+    later.
+    """
     return gate.default is None and line.permits and sum(one.permits for one in gate.lines) == 1
 
 
 def _matters(
     deployment: Deployment, is_reached: Reached, gates: Sequence[Gate], gate: Gate, number: int
 ) -> bool:
-    """Whether without the line of this number other calls would be allowed, of those that are enabled in
-    some reachable state."""
+    """Return True if the gates allow other calls without the line of this number.
+
+    Only calls that some reachable state enables count.
+    """
     less = replace(gate, lines=(*gate.lines[:number], *gate.lines[number + 1 :]))
     others = [less if one is gate else one for one in gates]
     return any(
@@ -162,7 +168,7 @@ def _matters(
 
 
 def _allowing(deployment: Deployment, tool: Tool, gates: Sequence[Gate]) -> Formula:
-    """Of the parameters of a tool: its call is enabled, and these gates allow it."""
+    """Return the condition on a tool's parameters that its call is enabled and these gates allow it."""
     says = (_read(deployment, tool, allowed(gate, tool)) for gate in gates)
     return conjunction((tool.guard, *says))
 
@@ -177,13 +183,13 @@ def _in_force(deployment: Deployment) -> list[Gate]:
 
 
 def _tools(deployment: Deployment) -> tuple[Tool, ...]:
-    """The tools, with the guards that they have without gates."""
+    """Return the tools with their guards without gates."""
     tools = () if deployment.ungated is None else deployment.ungated.tools
     return tuple(replace(tool, guard=_read(deployment, tool, tool.guard)) for tool in tools)
 
 
 def _read(deployment: Deployment, tool: Tool, formula: Resolved) -> Expanded:
-    """The formula over the parameters of a tool, as the states tell it."""
+    """Return the formula over the parameters of a tool, in terms of the relations of the states."""
     scope = {param.name: param.sort for param in tool.params}
     return deployment.told(expand(formula, deployment.names.definitions), scope)
 

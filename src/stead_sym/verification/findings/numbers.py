@@ -1,9 +1,8 @@
-"""Comparisons and pasts that make no difference: constant comparisons, limits that nothing comes to, pasts of
-what never is.
+"""Findings on comparisons and pasts without effect: constant, never reached or never true.
 
-One decision: a comparison without `count` and `sum` is constant by the ranges of its sorts, and nothing has
-to be explored. All else is asked of the reachable states, and only under any agent: a policy may well keep
-away from a limit.
+One decision: a comparison without `count` and `sum` is constant by the ranges of its sorts, which needs no
+exploration. Everything else is decided over the reachable states, and only under any agent: a policy may
+legitimately stay below a limit.
 """
 
 from __future__ import annotations
@@ -67,9 +66,9 @@ def constant_comparisons(deployment: Deployment) -> Iterator[Finding]:
 
 
 def never_reached(deployment: Deployment, engine: Engine, specs: Sequence[Spec]) -> Iterator[Finding]:
-    """Yield limits of a `count` or a `sum`, and pasts, that make no difference in any reachable state.
+    """Yield limits of a `count` or a `sum`, and pasts, that have no effect in any reachable state.
 
-    Limits of guards are left alone behind gates, which may well be stricter.
+    Limits of guards are skipped behind gates, which may be stricter.
     """
     parts = expanded(deployment.written, deployment.schema)
     places: dict[tuple[Span, type], list[Scoped]] = {}  # a define is used in several places
@@ -107,7 +106,7 @@ def never_reached(deployment: Deployment, engine: Engine, specs: Sequence[Spec])
 
 
 def _slack(spec: Spec, engine: Engine) -> Iterator[Finding]:
-    """Yield the limits of a specification that are met with room to spare: `t <= u` where t is never u."""
+    """Yield the limits of a specification that are never tight: `t <= u` such that t is never u."""
     for one in occurrences(spec.formula):
         part = one.formula
         if one.polarity <= 0 or not isinstance(part, Compare) or not _is_limit(part):
@@ -129,7 +128,7 @@ def _slack(spec: Spec, engine: Engine) -> Iterator[Finding]:
 
 
 def _is_limit(formula: Formula) -> bool:
-    """Return whether it compares a `count` or a `sum` by an order."""
+    """Return True if the formula compares a `count` or a `sum` by an order."""
     return isinstance(formula, Compare) and any(map(_has_tally, arguments(formula)))
 
 
@@ -153,7 +152,7 @@ def _subformulas(formulas: Iterable[Scoped]) -> Iterator[Scoped]:
 
 
 def _differences(left: Term, right: Term, scope: Scope, schema: Schema) -> tuple[int, int] | None:
-    """Return the least and the greatest left - right; None unless both are integers without tallies."""
+    """Return the least and the greatest left - right, or None unless both are integers without tallies."""
 
     def is_known(term: Term) -> bool:
         match term:
@@ -179,7 +178,7 @@ def _differences(left: Term, right: Term, scope: Scope, schema: Schema) -> tuple
 
 
 def _decided(comparison: Compare | Equal, least: int, most: int) -> bool | None:
-    """Return the truth value if it is that of every difference between these; None if it varies."""
+    """Return the truth value that all differences between these give, or None if it varies."""
     match comparison.ordering if isinstance(comparison, Compare) else "=":
         case "=":
             return True if least == most == 0 else None if least <= 0 <= most else False

@@ -1,4 +1,4 @@
-"""Occurrences of subformulas: where they stand, with which polarity, and the formula with another in place.
+"""Occurrences of subformulas: their position and polarity, and the formula with an occurrence replaced.
 
 One decision: an occurrence is a path of child numbers (in the order of `children`), so that the same
 subformula written twice is two occurrences.
@@ -38,11 +38,10 @@ Path: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A subformula in its place.
+    """A subformula at its position.
 
-    ``above`` are the formulas around it, outermost first. ``polarity`` is +1 where the whole formula can
-    only become truer as this part does, -1 where it can only become falser, 0 where neither is sure (under
-    `<->`, in the body of `exactly`).
+    ``above`` are the formulas around it, outermost first. ``polarity`` is +1 if the whole formula is monotone
+    in this part, -1 if it is antitone, and 0 if neither is certain (under `<->`, in the body of `exactly`).
     """
 
     formula: Formula
@@ -52,7 +51,7 @@ class Occurrence:
 
     @property
     def place(self) -> Span | None:
-        """Its place, or that of the closest formula around it that has one."""
+        """The position in the file, or that of the closest formula around it that has one."""
         spans = (formula.span for formula in (self.formula, *reversed(self.above)))
         return next((span for span in spans if span is not None), None)
 
@@ -67,7 +66,7 @@ class Occurrence:
 
 
 def occurrences(formula: Formula) -> Iterator[Occurrence]:
-    """Every occurrence, the larger before what it contains."""
+    """Yield every occurrence, each before the occurrences that it contains."""
     todo = [Occurrence(formula, (), (), 1)]
     while todo:
         first = todo.pop()
@@ -76,9 +75,12 @@ def occurrences(formula: Formula) -> Iterator[Occurrence]:
 
 
 def quantifies(formula: Formula, path: Literal["A", "E"]) -> bool:
-    """Whether every path quantifier comes to this one when negations are pushed inwards: then truth stays
-    where transitions are taken away (A), or where some are added (E). Without temporal operators it does
-    both; under `<->` and in the body of `exactly` every quantifier comes to both."""
+    """Return True if every path quantifier becomes this one when negations are pushed inwards.
+
+    Then truth is preserved if transitions are removed (A), or if some are added (E). A formula without
+    temporal operators has both properties. Under `<->` and in the body of `exactly` every quantifier becomes
+    both.
+    """
     return all(
         (one.formula.path == path) == (one.polarity > 0) and one.polarity != 0
         for one in occurrences(formula)
@@ -87,7 +89,7 @@ def quantifies(formula: Formula, path: Literal["A", "E"]) -> bool:
 
 
 def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
-    """The formula with ``by`` at the occurrence."""
+    """Return the formula with ``by`` at the occurrence."""
     if not path:
         return by
     numbers = iter(range(len(children(formula))))
@@ -97,8 +99,10 @@ def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
 
 
 def without_part(parent: Formula, child: int, by: bool) -> Formula | None:
-    """A formula without the child of this number, equivalent to the one with the truth value in its place;
-    None where there is none that is simpler."""
+    """Return a formula without this child that is equivalent to the parent with ``by`` in its place.
+
+    The result is None if there is no simpler one.
+    """
     match parent:
         case Implies(_, right) if child == 0 and by:
             return right
@@ -117,8 +121,11 @@ def without_part(parent: Formula, child: int, by: bool) -> Formula | None:
 
 
 def constant(formula: Formula, known: Mapping[Path, bool], path: Path = ()) -> bool | None:
-    """The truth value that the formula has in every state, whatever is true there, if the occurrences below
-    ``path`` have the values that are ``known`` of them; None where that decides nothing."""
+    """Return the truth value that the formula has in every state, or None if that is not decided.
+
+    ``known`` are values of occurrences, by their paths. The formula is at ``path``; everything else may have
+    any truth value.
+    """
     if path in known:
         return known[path]
     below = [constant(child, known, (*path, k)) for k, child in enumerate(children(formula))]
@@ -146,12 +153,12 @@ def constant(formula: Formula, known: Mapping[Path, bool], path: Path = ()) -> b
 
 
 def met(occurrence: Occurrence) -> Formula:
-    """A sentence that is true where evaluation from the initial state can come to a state in which the
-    occurrence is true, under values that the quantifiers around it may take.
+    """Return a sentence that is true if evaluation can meet the occurrence in a state in which it is true.
 
-    Quantifiers on the way become `exists`, `AX` and `EX` become `EX`, the other temporal operators `EF`; on
-    the way into a conclusion the premise is true as well. What else stands beside the way is left out, so
-    that the sentence errs towards true.
+    Evaluation starts at the initial state, and the quantifiers around the occurrence may take any value. On
+    the way quantifiers become `exists`, `AX` and `EX` become `EX`, and the other temporal operators `EF`. On
+    the way into a conclusion the premise is true as well. All other parts are left out, so that the sentence
+    over-approximates.
     """
     formula = occurrence.formula
     for around, child in zip(reversed(occurrence.above), reversed(occurrence.path), strict=True):

@@ -1,7 +1,7 @@
-"""Quantifiers range over active values, and identifiers come back: formulas that read as if neither were so.
+"""Findings on quantifiers that range over active values, and on identifiers that return after deletion.
 
-One decision: a quantifier is left alone where an inactive value makes no difference. That is decided by
-reading every atom that mentions it as false, and equalities as either.
+One decision: there is no finding on a quantifier if an inactive value makes no difference. This is decided by
+taking every atom that mentions the value as false, and every equality as either.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ from stead_sym.verification.findings.occurrences import Occurrence, replaced
 
 
 def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
-    """Quantifiers of the specifications over a finite sort, of which a declared value may be inactive and
-    would make a difference."""
+    """Yield quantifiers over a finite sort that may miss an inactive value which makes a difference."""
     may_miss = Missing(deployment)
     for spec in deployment.specs:
         for part in may_miss.parts(spec.formula):
@@ -73,19 +72,19 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
 
 
 class Missing:
-    """Which values may be inactive in some state, and where that makes a difference to a formula."""
+    """The values that may be inactive in some state, and the quantifiers that this affects."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._schema = deployment.schema
         self._always = _always_active(deployment)
 
     def values(self, binder: Binder) -> list[Value]:
-        """The declared values of a finite sort that may be inactive where the variable is quantified."""
+        """Return the declared values of a finite sort that may be inactive at the quantifier."""
         declared = () if binder.declared else self._schema.sort(binder.sort).values or ()
         return [value for value in declared if value not in self._always]
 
     def parts(self, formula: Expanded) -> list[Exists | Forall]:
-        """The quantifiers over finite sorts in the formula, where an inactive value makes a difference."""
+        """Return the quantifiers over finite sorts for which an inactive value makes a difference."""
         return [
             part
             for part in subformulas(formula)
@@ -96,11 +95,12 @@ class Missing:
         ]
 
     def ranged(self, occurrence: Occurrence, by: Formula) -> frozenset[str]:
-        """The variables of which the occurrence is the range: where it stands an inactive value makes no
-        difference to the quantifier of the variable, and with ``by`` in its place it may make one.
+        """Return the variables whose range is the occurrence.
 
-        Then ``by`` does not take a condition away, but has the quantifier speak of other values. The body of
-        `forall` as a whole is no range: with `false` in its place nothing is asked of inactive values.
+        With the occurrence an inactive value makes no difference to the quantifier of the variable; with
+        ``by`` in its place it may. Then ``by`` does not remove a condition but changes the values that are
+        quantified over. The body of `forall` as a whole is no range: with `false` in its place nothing is
+        required of inactive values.
         """
         inner, found = set[str](), set[str]()
         for depth in reversed(range(len(occurrence.above))):
@@ -121,8 +121,11 @@ class Missing:
 
 
 def ranges_of(premise: Formula, variables: Collection[str]) -> Formula:
-    """What the premise asks of these variables as a range: of each, that some of the conjuncts holds that are
-    false of every inactive value. What follows from the range of another variable is not repeated."""
+    """Return what the premise requires of these variables as a range.
+
+    For each variable this is the disjunction of the conjuncts that are false of every inactive value. A range
+    that the range of another variable implies is not repeated.
+    """
     parts = tuple(dict.fromkeys(conjuncts(premise)))
     guards = {name: [p for p in parts if _truths(core(p), name) == {False}] for name in sorted(variables)}
     asked: list[list[Formula]] = []
@@ -133,7 +136,7 @@ def ranges_of(premise: Formula, variables: Collection[str]) -> Formula:
 
 
 def _always_active(deployment: Deployment) -> frozenset[str]:
-    """The values in facts of `init` that no tool can delete."""
+    """Return the values in facts of `init` that no tool can delete."""
     changed = {
         relation for tool in deployment.tools_and_events for e in tool.effects for relation in deleting(e)
     }
@@ -143,7 +146,7 @@ def _always_active(deployment: Deployment) -> frozenset[str]:
 
 
 def deleting(effect: Effect) -> Iterator[str]:
-    """The relations of which the alternative may delete facts (of `ensure`: all that it mentions primed)."""
+    """Yield the relations whose facts the alternative may delete; for `ensure` all mentioned primed."""
     for statement in effect.statements:
         match statement:
             case Delete(atom):
@@ -160,9 +163,11 @@ _EITHER = frozenset([True, False])
 
 
 def _truths(formula: Core, name: str) -> frozenset[bool]:
-    """The truth values that the formula can have where the variable stands for a value that is not active:
-    atoms that mention it are false, everything else may be either. Under a temporal operator the value
-    may have become active."""
+    """Return the truth values that the formula can have if the variable stands for an inactive value.
+
+    Atoms that mention the variable are false, and everything else may be either. Under a temporal operator
+    the value may have become active.
+    """
     if name not in free_variables(formula):
         return frozenset([formula.value]) if isinstance(formula, Truth) else _EITHER
     match formula:
@@ -177,19 +182,22 @@ def _truths(formula: Core, name: str) -> frozenset[bool]:
             false, true = any(False in truths for truths in every), all(True in truths for truths in every)
             return frozenset([False] * false + [True] * true)
         case Exists(_, body):
-            return _truths(body, name) | {False}  # over nothing `exists` is false
+            return _truths(body, name) | {False}  # over an empty range `exists` is false
         case Count(_, number, binder, body) if binder.name != name and _truths(body, name) == {False}:
-            return frozenset([number == 0])  # none satisfies the body
+            return frozenset([number == 0])  # no value satisfies the body
         case _:
             return _EITHER
 
 
-# identifiers that come back
+# identifiers that return
 
 
 def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
-    """Specifications that say of a value x that something never happens (again) to it, later than where x is
-    quantified, for a sort with fresh values that may have died before."""
+    """Yield specifications that something never happens (again) to an identifier whose sort may return.
+
+    The identifier is quantified in an earlier state. Its sort has fresh values that may have been deleted
+    before.
+    """
     mortal = _mortal_sorts(deployment)
     for spec in deployment.specs:
         for never, name, sort in _never_again(spec.formula, {}):
@@ -208,8 +216,10 @@ def reads_once_ever(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
-    """The sorts of which fresh values are drawn and inserted, every relation that they are inserted in can
-    lose facts, or is rewritten by an `ensure`."""
+    """Return the sorts whose fresh values may lose all their facts.
+
+    Every relation that such values are inserted into can lose facts, or an `ensure` rewrites it.
+    """
     effects = [effect for tool in deployment.tools_and_events for effect in tool.effects]
     drawn = {binder.sort for effect in effects for binder in effect.fresh}
     deleted = {relation for effect in effects for relation in deleting(effect)}
@@ -227,7 +237,7 @@ def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
 
 
 def _never_again(formula: Formula, bound: Mapping[str, str]) -> Iterator[tuple[Formula, str, str]]:
-    """(AG ¬f or ¬EF f, x, sort of x) for x in f that was quantified in an earlier state, or in this one."""
+    """Yield (AG ¬f or ¬EF f, x, sort of x) for x in f that is quantified around the formula."""
     for name in sorted(bound):
         if _says_never(formula, name):
             yield formula, name, bound[name]
@@ -247,12 +257,12 @@ def _says_never(formula: Formula, name: str) -> bool:
 
 
 def changed_by(tool: Tool) -> Iterator[str]:
-    """The relations that the tool may change."""
+    """Yield the relations that the tool may change."""
     for effect in tool.effects:
         yield from changed_in(effect)
 
 
 def changed_in(effect: Effect) -> Iterator[str]:
-    """The relations that the alternative may change."""
+    """Yield the relations that the alternative may change."""
     yield from deleting(effect)
     yield from (s.atom.relation for s in effect.statements if isinstance(s, Insert))

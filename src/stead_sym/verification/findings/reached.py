@@ -1,12 +1,14 @@
-"""Findings that only the reachable states can tell: what fairness leaves out, vacuity, dead tools.
+"""Findings over the reachable states: runs that fairness leaves out, vacuity, tools that are never called.
 
-Vacuity is that of Beer, Ben-David, Eisner and Rodeh (2001) and Kupferman and Vardi (2003): an occurrence of
-a subformula does not matter if the verdict stays when the occurrence is replaced by the truth value that
-makes this verdict harder to come by. A quantifier here goes over active values. So a part of its body may be
-what its variable ranges over, such as `P(x)` in `forall x. (P(x) -> f)`: without it the formula would speak
-of other values, and not ask for more of these. Such a part stays (`ranges.Missing.ranged`); a premise that
-has more than the range is replaced by its range. One decision: what is reported is the largest such
-occurrence, once, and in the words of the plainer cause (a premise that is never true) where there is one.
+Vacuity is that of Beer, Ben-David, Eisner and Rodeh (2001) and Kupferman and Vardi (2003). An occurrence of a
+subformula does not affect the verdict if the verdict stays when the occurrence is replaced by the truth value
+that makes this verdict harder to obtain. Quantifiers here range over active values. So a part of a body may
+be the range of its variable, such as `P(x)` in `forall x. (P(x) -> f)`: without it the formula would be about
+other values, and not require more of these. Such a part is kept (`ranges.Missing.ranged`). A premise that
+contains more than the range is replaced by its range.
+
+One decision: the largest such occurrence is reported, once. If a simpler cause applies (a premise that is
+never true), the finding is about that cause.
 """
 
 from __future__ import annotations
@@ -72,20 +74,27 @@ _GONE = (
     "values that leave with a step are not active after it, and no variable stands for them: ask before it,"
     " as in `AG forall x. (P(x) -> AX (did w(x) -> …))`, or check whether it is ever made"
 )
-"""What to do about a premise that a step was a call of some value."""
+"""The remedy for a premise that a step was a call of some value."""
 
 _MAX_REPLACED = 24
-"""The most occurrences of a specification that are replaced. It is a count and not a time, so that the
-findings are the same on any machine. Each replacement takes at most as long as the specification itself."""
+"""The largest number of occurrences of a specification that are replaced.
+
+It is a count and not a time, so that the findings are the same on every machine. Each replacement takes at
+most as long as the specification itself.
+"""
 
 _MAX_PROPOSED = 4
-"""The most occurrences of a specification for which an edit is tried, each by examining what it makes."""
+"""The largest number of occurrences of a specification for which an edit is tried, by examining its result.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The findings, how many occurrences were not tried (`_MAX_REPLACED`), the specifications that hold of
-    nothing, and the findings that the file accepts."""
+    """The findings of an examination.
+
+    ``left`` is the number of occurrences that were not tried (`_MAX_REPLACED`), ``emptied`` are the
+    specifications that hold vacuously, and ``accepted`` the findings that the file accepts.
+    """
 
     findings: tuple[Finding, ...] = ()
     left: int = 0
@@ -94,8 +103,10 @@ class Examined:
 
 
 def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
-    """Why no fair run starts at any initial state; nothing where one does. Every path quantifier would
-    range over no run there, so that `AG false` holds."""
+    """Return findings on why no fair run starts at any initial state; empty if one does.
+
+    Without a fair run every path quantifier would range over no run, so that `AG false` holds.
+    """
     constraints = deployment.fair
     if engine.hidden is None or has_fair_run(engine):
         return ()
@@ -122,7 +133,7 @@ def nowhere_fair(deployment: Deployment, engine: Engine) -> tuple[Finding, ...]:
 
 
 def hiding(deployment: Deployment, engine: Engine, wrappers: Wrappers) -> Iterator[Finding]:
-    """The `fair` lines that leave out finite runs: each that does so alone, or else all of them together."""
+    """Yield the `fair` lines that leave out finite runs: each that does so alone, or else all together."""
     hidden = engine.hidden
     if hidden is None or not has_fair_run(engine):
         return
@@ -147,8 +158,11 @@ def reached_findings(
     specs: Sequence[Spec],
     wrappers: Wrappers,
 ) -> Examined:
-    """The findings over the reachable states, but for `nowhere_fair`. Of each specification at most
-    `_MAX_REPLACED` occurrences are replaced, each before what it contains."""
+    """Return the findings over the reachable states, except those of `nowhere_fair`.
+
+    For each specification at most `_MAX_REPLACED` occurrences are replaced, each before those that it
+    contains.
+    """
 
     def is_reached(sentence: Formula) -> bool:
         return bool(engine.satisfying(sentence, {}))
@@ -179,8 +193,10 @@ def reached_findings(
 
 
 class _Vacuity:
-    """One specification: premises that are never true, quantifiers without a value, occurrences that do not
-    matter."""
+    """Vacuity of one specification.
+
+    It finds premises that are never true, quantifiers without a value, and occurrences without effect.
+    """
 
     def __init__(self, deployment: Deployment, engine: Engine, spec: Spec, holds: bool) -> None:
         self.deployment = deployment
@@ -190,13 +206,16 @@ class _Vacuity:
         self.holds = holds
         self.missing = Missing(deployment)
         self.constrained = bool(deployment.fair or deployment.fair_actions)
-        self.taken: list[Occurrence] = []  # what the findings are about, one each
-        self.trivial: dict[Path, bool] = {}  # those that have this truth value for want of anything to ask of
+        self.taken: list[Occurrence] = []  # the subject of each finding
+        self.trivial: dict[Path, bool] = {}  # occurrences with a vacuous truth value
         self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
 
     def examine(self) -> Examined:
-        """All of it. For the first `_MAX_PROPOSED` parts that do not matter to a specification that holds, an
-        edit is tried, and proposed if it leads to no other finding."""
+        """Return all findings, with proposed edits.
+
+        For each of the first `_MAX_PROPOSED` vacuous parts of a specification that holds, an edit is tried.
+        It is proposed if it leads to no other finding.
+        """
         examined = self.findings()
         findings = list(examined.findings)
         vain = [n for n, finding in enumerate(findings) if self.holds and finding.kind == "vacuous"]
@@ -207,7 +226,7 @@ class _Vacuity:
         return replace(examined, findings=tuple(findings))
 
     def findings(self) -> Examined:
-        """All of it, without edits."""
+        """Return all findings, without edits."""
         findings: list[Finding] = []
         tried = untried = 0
         for cause in (self._without_value, self._without_premise, self._without_effect):
@@ -226,8 +245,11 @@ class _Vacuity:
         return Examined(tuple(findings), untried, frozenset([self.spec.name] if empty else ()))
 
     def _said(self, occurrence: Occurrence) -> bool:
-        """Whether a finding is about a part or a context of the occurrence, or says of an `exists` around it
-        that its body is an implication. Such a finding is the reason why the occurrence does not matter."""
+        """Return True if a finding already explains why the occurrence has no effect.
+
+        It is about a part or a context of the occurrence, or about an `exists` around it whose body is an
+        implication.
+        """
         path = occurrence.path
         if any(path != other and path[: len(other)] == other for other in self.bodies):
             return True
@@ -243,7 +265,7 @@ class _Vacuity:
         return "holds" if self.holds else "fails"
 
     def _without_value(self, occurrence: Occurrence) -> Finding | None:
-        """A quantifier over a sort that is never active, or not where the formula starts."""
+        """Return a finding if a quantifier's sort is never active, or not in an initial state."""
         quantified = occurrence.formula
         if not isinstance(quantified, Quantified):
             return None
@@ -283,7 +305,7 @@ class _Vacuity:
         return None
 
     def _without_premise(self, occurrence: Occurrence) -> Finding | None:
-        """An implication whose premise is never true where the implication is evaluated.
+        """Return a finding if the premise of an implication is never true where the implication is evaluated.
 
         `P -> false` is another way to write `~P`, and no finding.
         """
@@ -314,7 +336,7 @@ class _Vacuity:
                 return None
 
     def _without_effect(self, occurrence: Occurrence) -> Finding | None:
-        """An occurrence that does not matter for the verdict."""
+        """Return a finding if the occurrence does not affect the verdict."""
         by = self._replacement(occurrence)
         if by is None or answer(self.engine, self._with(occurrence, by)).holds != self.holds:
             return None
@@ -329,7 +351,7 @@ class _Vacuity:
         )  # fmt: skip
 
     def _empty(self, formula: Formula) -> str:
-        """The relations in the formula of which no reachable state has a fact, as the end of a sentence."""
+        """Return, as the end of a sentence, the relations in the formula that are always empty."""
         schema, empty = self.deployment.schema, list[str]()
         for relation in (one for one in relations_in(formula) if one not in schema.telling):
             binders = [Binder(f"x{k}", sort) for k, sort in enumerate(schema.relation(relation).sorts)]
@@ -341,8 +363,10 @@ class _Vacuity:
         return f"; no reachable state has a fact of {' or '.join(empty)}" if empty else ""
 
     def _edit(self, occurrence: Occurrence, by: Formula) -> tuple[str, Formula] | None:
-        """The specification without an occurrence that does not matter, and the words that propose it; None
-        if there is none that is simpler."""
+        """Return words that propose the specification without a vacuous occurrence, and that specification.
+
+        The result is None if there is no simpler one.
+        """
         path, parent = occurrence.path, occurrence.above[-1]
         if not isinstance(by, Truth):
             return "write that", self._with(occurrence, by)
@@ -355,8 +379,10 @@ class _Vacuity:
         return f"write `{simpler}` for `{parent}`", edited
 
     def _proposing(self, finding: Finding, occurrence: Occurrence, others: Counter[Kind]) -> Finding:
-        """The finding on an occurrence that does not matter, with an edit if one is proposed: if it gives no
-        reason for findings on quantifiers, and leaves no kind of finding that the ``others`` are not of."""
+        """Return the finding on a vacuous occurrence, with a proposed edit if there is a suitable one.
+
+        The edit must not cause findings on quantifiers, nor leave a kind of finding that the ``others`` lack.
+        """
         by = self._replacement(occurrence)
         assert by is not None, "it has been replaced"
         if (edit := self._edit(occurrence, by)) is None:
@@ -371,29 +397,30 @@ class _Vacuity:
         return replace(finding, remedy=f"{finding.remedy}, or {words}")
 
     def _troubles(self, formula: Formula) -> tuple[int, int]:
-        """How many quantifiers of the formula miss values, and how many have an unused variable."""
+        """Return how many quantifiers of the formula miss values, and how many have an unused variable."""
         return len(self.missing.parts(formula)), sum(1 for _ in unmentioned(formula))
 
     def _with(self, occurrence: Occurrence, by: Formula) -> Formula:
         return replaced(self.formula, occurrence.path, by)
 
     def _replacement(self, occurrence: Occurrence) -> Formula | None:
-        """What makes the verdict harder to come by: a truth value, or what a premise asks as the range of its
-        variables; None where nothing is tried.
+        """Return the formula that makes the verdict harder to obtain, or None if no replacement is tried.
 
-        Nothing is tried for the whole specification, for truth values, and for occurrences of mixed polarity
-        (under `<->`, in the body of `exactly`), of which neither value is the harder one. Nor for what only
-        makes a specification more careful than it would have to be, which is not empty for that:
+        It is a truth value, or what a premise requires as the range of its variables. The whole
+        specification, truth values, and occurrences of mixed polarity (under `<->`, in the body of `exactly`)
+        are not replaced: for the last, neither value is the harder one. Nor are parts that only make a
+        specification more cautious than necessary, which do not make it vacuous:
 
-        - one part of a conjunction where `true` takes its place (a premise with fewer conjuncts suffices);
-          where the specification fails, one part of a disjunction with `false` (one of several reasons);
-        - the premise of an implication that says when something is awaited or possible: with temporal
-          operators in its conclusion that are not all about all runs, or ask for progress;
-        - what a variable ranges over (`ranges`).
+        - one part of a conjunction that `true` would replace (a premise with fewer conjuncts suffices);
+          if the specification fails, one part of a disjunction that `false` would replace (one of several
+          reasons);
+        - the premise of an implication that restricts when something is awaited or possible: the conclusion
+          has temporal operators that are not all about all runs, or that ask for progress;
+        - the range of a variable (`ranges`).
 
-        And nothing is tried twice: the body of `~`, of a temporal operator with one body and of `exists`
-        matters as the whole does, and so does the body of `forall` unless `false` there tells that there
-        are no values.
+        No replacement is tried twice: the body of `~`, of a temporal operator with one body and of `exists`
+        affects the verdict as the whole does. So does the body of `forall`, unless `false` there reveals that
+        there are no values.
         """
         if not occurrence.above or not occurrence.polarity or isinstance(occurrence.formula, Truth):
             return None
@@ -472,8 +499,10 @@ def _tools(
 def _alternative(
     deployment: Deployment, engine: Engine, tool: Tool, number: int, effect: Effect
 ) -> Iterator[Finding]:
-    """An alternative that never applies, or that leaves every state as it is. One without statements is
-    meant to; of an `ensure` only whether it applies is asked."""
+    """Yield a finding if the alternative never applies, or changes no state.
+
+    An alternative without statements is meant to change none. For an `ensure` only the first is checked.
+    """
     name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
     unbounded = (sort.name for sort in deployment.schema.sorts if sort.values is None)
     constants = {sort: deployment.constants[sort] for sort in unbounded}
@@ -484,7 +513,7 @@ def _alternative(
         if engine.is_called(tool.name, active, selected=True):
             return True
         if not can_write_out(effect, constants):
-            return True  # not known
+            return True  # it is not known if it happens
         return active != everything and engine.is_called(tool.name, everything, selected=True)
 
     if not happens(enabled(effect, nobody), enabled(effect, constants)):
@@ -509,7 +538,7 @@ def _alternative(
 
 
 def _rules(deployment: Deployment, engine: Engine, role: AgentRole, agent: RuleAgent) -> Iterator[Finding]:
-    """Rules that match nothing in any context, or only where an earlier one has matched."""
+    """Yield rules that match no call in any context, or only together with an earlier rule."""
     rules, used = agent.policy.rules, engine.rules_used(role.name)
     written = next((p.rules for p in _written_policies(deployment, role) if p.name == agent.name), rules)
     whose = f" of agent {role.name}" if role.name else ""
@@ -517,7 +546,7 @@ def _rules(deployment: Deployment, engine: Engine, role: AgentRole, agent: RuleA
         shown = print_rule(written[k] if len(written) == len(rules) else rule)
         line = f"`{shown}` of policy {agent.name}{whose}"
         if k not in used.matching and forbidden(deployment, engine, role, rule):
-            continue  # that it matches nothing is what the gates are for
+            continue  # the gates are meant to stop its calls
         if k not in used.matching:
             parts = tuple(conjuncts(rule.when))
             variants = [replace(rule, when=part) for part in (TRUE, *parts)]
@@ -541,6 +570,6 @@ def _rules(deployment: Deployment, engine: Engine, role: AgentRole, agent: RuleA
 
 
 def _written_policies(deployment: Deployment, role: AgentRole) -> tuple[Policy, ...]:
-    """The policies that an agent can be given, as they were written."""
+    """Return the policies that an agent can be given, as they were written."""
     own = (agent.policies for agent in deployment.written.agents if agent.name == role.name)
     return (*next(own, ()), *deployment.written.policies)

@@ -1,8 +1,9 @@
-"""Findings about fairness: what starves, the fairness of actions under which it does not, and specifications
-that hold under `fair` lines for an agent that does nothing as well.
+"""Findings on fairness: starvation, the fairness of actions that rules it out, and idle agents.
 
-One decision: what is proposed is tried, and is fairness of events, of agents' turns and of outcomes alone,
-which every system can keep to and which says nothing of what an agent chooses. It is proposed only where it
+An idle agent is one that does nothing and for which a specification holds by the `fair` lines as well.
+
+One decision: every proposal is tried first. It is fairness of events, of agents' turns and of outcomes only,
+which every system can implement and which does not constrain an agent's choices. It is proposed only if it
 does not make a specification true for an agent that does nothing (`Engine.under`, ``idle``).
 """
 
@@ -23,18 +24,20 @@ from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.readings import answer, has_fair_run
 
 _MAX_TOOLS = 12
-"""The most tools that are tried for a specification."""
+"""The largest number of tools that are tried for a specification."""
 _MAX_SETS = 30
-"""The most sets of constraints on actions that are tried for a specification, the small ones first."""
+"""The largest number of sets of constraints that are tried for a specification, the small ones first."""
 
 
 def starved(
     deployment: Deployment, engine: Engine, specs: Sequence[Spec], wrappers: Wrappers
 ) -> Iterator[Finding]:
-    """The specifications that fail only by runs on which others act for ever while an event, or an agent,
-    could, or on which an outcome that is possible never comes: each with a smallest set of constraints on
-    actions under which it holds, or with the reason why there is none to propose. Outcomes are constrained
-    only if events and turns are not enough."""
+    """Yield the specifications that fail only by unfair runs.
+
+    On these runs others act for ever while an event or an agent could act, or a possible outcome never comes.
+    The finding has a smallest set of constraints on actions under which the specification holds, or the
+    reason why none is proposed. Outcomes are constrained only if events and turns are not enough.
+    """
     outcomes = _outcomes(deployment)
     if not deployment.events and len(deployment.agents) == 1 and not outcomes:
         return
@@ -92,7 +95,7 @@ _FOR_EVER = "at any time from some step on"
 
 
 def _left_out(actions: Sequence[FairAction]) -> str:
-    """What happens on the runs that fairness of these actions leaves out."""
+    """Return, in words, what happens on the runs that fairness of these actions leaves out."""
     parts = list[str]()
     if acting := _acting(actions):
         when = "again and again" if any(one.strong for one in acting) else _FOR_EVER
@@ -103,12 +106,12 @@ def _left_out(actions: Sequence[FairAction]) -> str:
 
 
 def _acting(actions: Sequence[FairAction]) -> Sequence[FairAction]:
-    """Those of the constraints that are about events and turns."""
+    """Return the constraints that are about events and turns."""
     return [one for one in actions if one.kind != "outcome"]
 
 
 def _act_at_last(deployment: Deployment, engine: Engine, spec: Spec, names: Sequence[str]) -> bool:
-    """Whether the specification holds if these tools or events, where they could act, do."""
+    """Return True if the specification holds under strong fairness of these tools or events."""
     events = {event.name for event in deployment.events}
     acting = (FairAction("event" if name in events else "tool", name, strong=True) for name in names)
     fairly = engine.under(deployment.fair, (*deployment.fair_actions, *acting))
@@ -126,9 +129,11 @@ def _starvation(spec: Spec, left_out: str, more: str, remedy: str) -> Finding:
 
 
 def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequence[Spec]) -> Iterator[Finding]:
-    """The specifications that the `fair` lines make true, and for an agent that does nothing too. Where the
-    lines about events are enough for the agent that was verified there is none: of these says `by_events`
-    what there is to say."""
+    """Yield the specifications that hold by the `fair` lines alone, for an agent that does nothing too.
+
+    If the lines about events are enough for the verified agent there is no finding; `by_events` covers this
+    case.
+    """
     if not deployment.fair and not deployment.fair_actions:
         return
     lines = (deployment.fair, deployment.fair_actions)
@@ -150,9 +155,11 @@ def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequenc
 
 
 def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
-    """The sentence beside a verdict `holds` that the lines about events bring about, and for an agent that
-    does nothing too; empty beside any other. It is no finding: the lines say what others do, nothing is
-    assumed of the agent, and nothing is asked of it."""
+    """Return the sentence that qualifies a verdict `holds` if it rests on the lines about events alone.
+
+    It holds then for an agent that does nothing too. For any other verdict the result is empty. This is no
+    finding: the lines assume nothing of the agent, and nothing is required of it.
+    """
     lines = ((), _of_events(deployment))
     if (
         lines[1]
@@ -167,7 +174,7 @@ def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
 
 
 def _of_events(deployment: Deployment) -> tuple[FairAction, ...]:
-    """The constraints that say what others do: on events, and on outcomes of events."""
+    """Return the constraints on others: those on events, and on outcomes of events."""
     events = {event.name for event in deployment.events}
     return tuple(one for one in deployment.fair_actions if one.kind != "agent" and one.name in events)
 
@@ -179,11 +186,11 @@ _Lines: TypeAlias = tuple[Sequence[Formula], Sequence[FairAction]]
 def _turned_green_idle(
     deployment: Deployment, engine: Engine, formula: Expanded, before: _Lines, after: _Lines
 ) -> bool:
-    """Whether the sentence holds where the agents do nothing under the constraints ``after`` and does not
-    under ``before``. Where no run is fair then, nothing holds.
+    """Return True if the sentence holds for idle agents under ``after`` and not under ``before``.
 
-    Lines about outcomes of tools are left out: a call that an idle agent makes by itself changes nothing,
-    whichever outcome it has; and one that it makes since nothing else can happen is not doing nothing.
+    If no run is fair under ``after``, the result is False. Constraints on outcomes of tools are left out. A
+    call that an idle agent makes on its own changes nothing, whatever its outcome. A call that it makes
+    because nothing else can happen is not idleness.
     """
     if answer(engine.under(*_of_idle(deployment, before), idle=True), formula).holds:
         return False
@@ -192,21 +199,21 @@ def _turned_green_idle(
 
 
 def _of_idle(deployment: Deployment, lines: _Lines) -> _Lines:
-    """The constraints but for those on outcomes of tools."""
+    """Return the constraints without those on outcomes of tools."""
     tools = {tool.name for tool in deployment.tools}
     fair, actions = lines
     return fair, [one for one in actions if one.kind != "outcome" or one.name not in tools]
 
 
 def _outcomes(deployment: Deployment) -> tuple[FairAction, ...]:
-    """Each outcome of what may end in several ways."""
+    """Return a constraint on each tool or event that has several outcomes."""
     several = (tool.name for tool in deployment.tools_and_events if len(tool.effects) > 1)
     constrained = {one.name for one in deployment.fair_actions if one.kind == "outcome"}
     return tuple(FairAction("outcome", name) for name in several if name not in constrained)
 
 
 def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
-    """An event that changes something happens; an agent gets a turn."""
+    """Return the constraints that an event happens that changes something, or that an agent gets a turn."""
     events = [
         FairAction("event", event.name)
         for event in deployment.events
@@ -222,9 +229,10 @@ def _that_help(
     candidates: Sequence[FairAction],
     outcomes: Sequence[FairAction],
 ) -> Iterator[tuple[FairAction, ...]]:
-    """Sets of constraints under which the specification holds, weak ones where these are enough, and none
-    with a smaller one in it: the small sets first, up to `_MAX_SETS`. With ``outcomes`` each has one of
-    these."""
+    """Yield minimal sets of constraints under which the specification holds, weak ones if these are enough.
+
+    The small sets come first, up to `_MAX_SETS`. With ``outcomes`` each set contains one of these.
+    """
 
     def helps(actions: Sequence[FairAction]) -> bool:
         fairly = engine.under(deployment.fair, (*deployment.fair_actions, *actions))
@@ -253,7 +261,7 @@ def _that_help(
 def _weakened(
     actions: tuple[FairAction, ...], helps: Callable[[Sequence[FairAction]], bool]
 ) -> tuple[FairAction, ...]:
-    """The same constraints, each weak if that is enough."""
+    """Return the same constraints, each weak if that is enough."""
     for k, one in enumerate(actions):
         weaker = (*actions[:k], replace(one, strong=False), *actions[k + 1 :])
         if one.strong and helps(weaker):
@@ -270,14 +278,16 @@ def _lines(actions: Sequence[FairAction]) -> str:
 
 
 def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrappers) -> tuple[str, ...]:
-    """The tools or events for which the specification would hold if they were not enabled for ever. Tools of
-    agents that may select anything are left out: such an agent may never select them."""
+    """Return tools or events such that the specification would hold if they were not enabled for ever.
+
+    Tools of agents that may select anything are left out: such an agent may never select them.
+    """
     waiting: dict[Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     for tool in deployment.tools_and_events:
         if not tool.event and tool.name not in decided:
             continue
-        if not any(effect.statements for effect in tool.effects):  # to wait is not to be kept waiting
+        if not any(effect.statements for effect in tool.effects):  # an idle call makes no progress
             continue
         if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
             waiting.setdefault(Not(called(tool, deployment.schema)), []).append(tool.name)
@@ -289,8 +299,10 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
 
 
 def asks_for_progress(formula: Formula) -> bool:
-    """Whether the formula says that something comes on all runs, or that nothing comes on some run, as AF,
-    A[f U g], EG and E[f W g] do. Fairness can change the truth of these, since no finite run decides it."""
+    """Return True if the formula asks for progress on all runs, or for its absence on some run.
+
+    AF, A[f U g], EG and E[f W g] do. Fairness can change their truth, since no finite run decides it.
+    """
     match formula:
         case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
             return True

@@ -1,7 +1,7 @@
-"""Findings on a deployment as it is written: what needs no solving.
+"""Findings on the text of a deployment, which need no exploration.
 
-One decision: each formula is looked at as written, uses of `define` included, so that every finding is
-at its place. Those about how a formula is written (its parentheses) need the text that it was parsed from.
+One decision: each formula is examined as written, uses of `define` included, so that every finding has its
+position. Findings on the notation of a formula (its parentheses) need the text that it was parsed from.
 """
 
 from __future__ import annotations
@@ -44,33 +44,35 @@ from stead_sym.verification.findings.ranges import misses_inactive, reads_once_e
 
 
 def lint(deployment: Deployment) -> tuple[Finding, ...]:
-    """The findings that need no solving, in the order of their places:
+    """Return the findings that need no exploration, in the order of their positions.
 
-    - a define that nothing uses;
-    - a quantified variable that its body does not mention (`exists x: s. true` is left alone: it
-      says that something of the sort is active);
+    They report:
+
+    - a define that is not used;
+    - a quantified variable that its body does not mention (`exists x: s. true` is no finding: it means that
+      some value of the sort is active);
     - a variable with the name of a constant, which then cannot be named there;
     - a policy rule that mentions a constant that is not rigid: this policy knows it by name (its wrapper
-      leaves it alone), but a language model would be shown another name in its place;
+      does not rename it), but a language model would be shown another name in its place;
     - a relation that a specification reads and nothing fills (`filled`);
     - a policy rule that reads a relation of which the agent is shown nothing;
     - `exists x. f -> g`, true as soon as some value does not satisfy f;
-    - a negated quantifier that takes in a connective without parentheses (`~exists x. f & g`);
+    - a negated quantifier whose scope includes a connective without parentheses (`~exists x. f & g`);
     - a quantifier over a finite sort whose inactive values would make a difference (`ranges`);
-    - a specification that reads like "never again" of values that may come back (`ranges`);
-    - an event that may happen for ever, where a specification asks for something to come (`events`);
+    - a specification that reads like "never again" of values that may return (`ranges`);
+    - an event that may happen for ever, if a specification asks for progress (`events`);
     - an insertion into a relation with a key that may add a second fact with the same one (`events`);
     - `initially any` of a relation over a sort whose bound is 0 (`events`);
     - a comparison of integers that is constant (`numbers`);
-    - a specification that is `for` what no verification is;
+    - a specification that is `for` agents and policies which no verification has together;
     - a gate that only forbids and does not say what it does with other calls.
     """
     return without_accepted(deployment, of_text(deployment))[0]
 
 
 def of_text(deployment: Deployment) -> tuple[Finding, ...]:
-    """The same with those that a comment of the file accepts."""
-    deployment = deployment.unfollowed  # what stands below an operator of the past is looked at too
+    """Return the same findings, including those that a comment of the file accepts."""
+    deployment = deployment.unfollowed  # formulas below an operator of the past are examined too
     return in_order(
         (
             *_unused_definitions(deployment),
@@ -122,19 +124,19 @@ def _formulas(parts: Parts) -> Iterator[Resolved]:
 
 
 def _views(parts: Parts) -> Iterator[View]:
-    """The views of the file and of its agents."""
+    """Yield the views of the file and of its agents."""
     yield from parts.views
     yield from (view for agent in parts.agents for view in agent.views)
 
 
 def _policies(parts: Parts) -> Iterator[Policy]:
-    """The policies of the file and of its agents."""
+    """Yield the policies of the file and of its agents."""
     yield from parts.policies
     yield from (policy for agent in parts.agents for policy in agent.policies)
 
 
 def _subformulas(d: Deployment) -> Iterator[Resolved]:
-    """Every formula that the deployment holds and all below it, as written."""
+    """Yield every formula of the deployment and its subformulas, as written."""
     return (part for formula in _formulas(d.written) for part in subformulas(formula))
 
 
@@ -173,7 +175,7 @@ def _unused_variables(d: Deployment) -> Iterator[Finding]:
 
 
 def unmentioned(formula: Formula) -> Iterator[Quantified]:
-    """The quantifiers in the formula of which the body does not mention the variable."""
+    """Yield the quantifiers in the formula whose body does not mention the variable."""
     quantified = (part for part in subformulas(formula) if isinstance(part, Quantified))
     for part in quantified:
         if not isinstance(part.body, Truth) and part.binder.name not in free_variables(part.body):
@@ -192,7 +194,7 @@ def _effect_binders(effect: Effect) -> Iterator[Binder]:
 
 
 def _binders(d: Deployment) -> Iterator[Binder]:
-    """Every variable that the deployment declares."""
+    """Yield every variable that the deployment declares."""
     for definition in d.written.definitions:
         yield from definition.params
     for tool in d.written.tools:
@@ -205,7 +207,7 @@ def _binders(d: Deployment) -> Iterator[Binder]:
 
 
 def _gate_variables(d: Deployment) -> Iterator[Finding]:
-    """Arguments of a gate's line that nothing else of it mentions: a constant that is misspelt is one."""
+    """Yield arguments of a gate's line that it mentions once; a misspelt constant is one of these."""
     for gate in d.written.gates:
         for line in gate.lines:
             named = [term.name for term in line.args if isinstance(term, Var)]
@@ -225,8 +227,10 @@ def _gate_variables(d: Deployment) -> Iterator[Finding]:
 
 
 def _never_asked(d: Deployment) -> Iterator[Finding]:
-    """Specifications for several names that no verification fulfils together: `any` beside a policy or an
-    agent, more policies than agents can run at once."""
+    """Yield specifications for several names that no verification has together.
+
+    Examples are `any` beside a policy or an agent, and more policies than agents can run at once.
+    """
     known = [{policy.name for policy in role.policies} for role in d.agents]
     policies = set[str]().union(*known)
     named = {role.name for role in d.agents}
@@ -275,8 +279,10 @@ def _known_constants(d: Deployment) -> Iterator[Finding]:
 
 
 def _hidden_relations(d: Deployment) -> Iterator[Finding]:
-    """Rules that read a relation which the agent, if it has view lines, is shown nothing of. A policy of the
-    file is for any agent: it is looked at where the file has no agents of its own."""
+    """Yield rules that read a relation of which no view line of the agent shows anything.
+
+    A policy of the file is for any agent: it is examined if the file has no agents of its own.
+    """
     written = {agent.name: agent.policies for agent in d.written.agents} or {"": d.written.policies}
     for agent in d.agents:
         shown = {line.relation for line in agent.views}
@@ -294,7 +300,7 @@ def _hidden_relations(d: Deployment) -> Iterator[Finding]:
 
 
 def implication_for_some(formula: Formula) -> tuple[Binder, Implies] | None:
-    """x and f -> g of a formula `exists x. f -> g` where f mentions x; None for any other."""
+    """Return x and f -> g of a formula `exists x. f -> g` such that f mentions x; None for any other."""
     match formula:
         case Exists(binder, Implies(left, _) as body) if binder.name in free_variables(left):
             return binder, body
@@ -330,7 +336,7 @@ def _reaching_negations(d: Deployment) -> Iterator[Finding]:
                     connective
                     and begin is not None
                     and end is not None
-                    and text.startswith(("~", "!", "not"), begin)  # the formula may be from another text
+                    and text.startswith(("~", "!", "not"), begin)  # the formula may be from a different text
                     and "(" not in text[begin:end]
                 ):
                     yield Finding(

@@ -122,7 +122,7 @@ FAULTS = {
     ),
     "a wrong status": ("review", REVIEW.replace("'in review'", "'paid'")),
     "a guard that is too weak": ("approve", approve_one_own),
-    "a guard that is too strong": ("pay", f"{PAY} AND approved_by <> 1"),
+    "a guard that is too strong": ("pay", f"{PAY} AND (SELECT COUNT(*) FROM staff) > 2"),
     "a forgotten cascade": ("close", CLOSE.split(";\n")[1]),
     "a write before a failed check": ("approve", approve_then_check),
     "a wrong row by a join": (
