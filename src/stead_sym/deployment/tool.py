@@ -121,8 +121,8 @@ class Tool(Located):
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
     all that a tool has, but no agent calls it: it may happen wherever its guard holds. One event ``stays``:
-    that of the loop in terminal states (`deployment.terminal`), which no file names. An event that ``carries``
-    the calls of a tool makes them when their turn in a message comes (`deployment.messages`).
+    that of the loop in terminal states (`deployment.terminal`), which no file names. An event that
+    ``carries`` the calls of a tool makes them when their turn in a message comes (`deployment.messages`).
     """
 
     name: str
