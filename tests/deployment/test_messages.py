@@ -79,7 +79,7 @@ def by_hand(d: Deployment) -> Deployment:
             + ")"
         )
 
-    nothing = f"~Busy() & ~(exists n in place. {filled('n', list(batched))})"
+    nothing = f"~Busy() & ~(exists n: place. {filled('n', list(batched))})"
 
     def written(tool: Tool) -> str:
         params = ", ".join(f"{p.name}: {p.sort}" for p in tool.params)
@@ -93,17 +93,17 @@ def by_hand(d: Deployment) -> Deployment:
         own, most = agent.tools, agent.calls.most
         others = [name for name in batched if name not in own]
         head = ", ".join(("turn", *(p.name for p in tool.params)))
-        first = f"(Of_{tool.name}({head}) & ~(exists n in place. (n < turn & {filled('n', own)})))"
-        more = f"(exists n in place, turn in place. ({first} & n > turn & {filled('n', own)}))"
+        first = f"(Of_{tool.name}({head}) & ~(exists n: place. (n < turn & {filled('n', own)})))"
+        more = f"(exists n: place, turn: place. ({first} & n > turn & {filled('n', own)}))"
         next_one = [
             f"delete Of_{tool.name}({head}) for turn: place where {first}",
             f"insert Busy() where {more}",
             f"delete Busy() where ~{more}",
         ]
         ended = [f"clear Busy, {', '.join(f'Of_{name}' for name in own)}"] if agent.calls.stops else next_one
-        free = f"~Busy() & ~{filled(str(most), own)} & ~(exists n in place. {filled('n', others)})"
+        free = f"~Busy() & ~{filled(f'c{most}', own)} & ~(exists n: place. {filled('n', others)})"
         new = (
-            f"~{filled('turn', own)} & (turn = 1 | (exists n in place. (succ(n, turn) & {filled('n', own)})))"
+            f"~{filled('turn', own)} & (turn = c1 | (exists n: place. (succ(n, turn) & {filled('n', own)})))"
         )
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
@@ -113,7 +113,7 @@ def by_hand(d: Deployment) -> Deployment:
         effects.append((f"~{guard}", ended, ""))
         return "\n".join([
             _tool(tool, "tool", tool.name, params, f"{guard} & {free}", [("true", write, "")]),
-            _tool(tool, "event", f"made_{tool.name}", params, f"exists turn in place. {first}", effects),
+            _tool(tool, "event", f"made_{tool.name}", params, f"exists turn: place. {first}", effects),
         ])  # fmt: skip
 
     plain = replace(
@@ -131,7 +131,7 @@ def by_hand(d: Deployment) -> Deployment:
     agents = []
     for agent in d.written.agents:
         agents.append(f"agent {agent.name}\n  tools {', '.join(agent.tools)}")
-    blocks = [text, "sort place = 1..3", *relations, *map(written, d.written.tools), *agents]
+    blocks = [text, "sort place = { c1 < c2 < c3 }", *relations, *map(written, d.written.tools), *agents]
     return parse_deployment("\n".join(blocks))
 
 
@@ -181,6 +181,6 @@ def test_what_is_decided_on_one_view_is_done_twice(engine: str) -> None:
     d = parse_deployment(DESK.format(calls="calls batch 2"))
     verdict = st.verify(d, "careful", engine=engine)["once"]
     assert not verdict.holds
-    assert [str(step.call) for step in verdict.evidence.run.steps] == [
+    assert [str(step.call) for step in verdict.trace.steps] == [
         "refund()", "refund()", "refund@message()", "refund@message()",
     ]  # fmt: skip

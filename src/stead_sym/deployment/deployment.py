@@ -151,6 +151,11 @@ class Deployment(Displayed):
         return tuple(tool for tool in self._expanded.tools if tool.event)
 
     @property
+    def in_batches(self) -> bool:
+        """Return True if some agent makes several calls in one message (`deployment.messages`)."""
+        return any(role.calls is not None for role in self.written.roles)
+
+    @property
     def may_end(self) -> Expanded:
         """Where a run may end if no call is offered and no event enabled, as the `terminal` lines say."""
         return disjunction(tuple(line.when for line in self._expanded.terminal))
@@ -166,7 +171,6 @@ class Deployment(Displayed):
         own, and the policies, any of which it can be given. Without an `agent` item there is one, with an
         empty name."""
         parts = self._expanded
-        roles = parts.agents or (AgentRole("", tuple(tool.name for tool in self.tools)),)
         return tuple(
             replace(
                 role,
@@ -175,7 +179,7 @@ class Deployment(Displayed):
                 system=self.system if role.system is None else role.system,
                 instructions=self.instructions if role.instructions is None else role.instructions,
             )
-            for role in roles
+            for role in parts.roles
         )
 
     @cached_property
@@ -220,7 +224,7 @@ class Deployment(Displayed):
     def names(self) -> Names:
         """What formulas over the deployment may mention."""
         tools = self.written.tools
-        if any(agent.calls for agent in self.written.agents):
+        if self.in_batches:
             tools = expanded(self.written, self.schema).tools  # when a call may be written
         definitions = {
             **{definition.name: definition for definition in self.written.definitions},

@@ -47,7 +47,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         return expand(formula, by_name)
 
     tools = tuple(_tool(tool, closed, schema) for tool in parts.tools)
-    tools = in_messages(parts.agents, tools)
+    tools = in_messages(parts.roles, tools)
     by_name.update(offers(tools, schema))
     terminal = tuple(replace(line, when=closed(line.when)) for line in parts.terminal)
     return Parts(
@@ -61,6 +61,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         initially=tuple(replace(line, where=closed(line.where)) for line in parts.initially),
         terminal=terminal,
         gates=parts.gates,
+        calls=parts.calls,
     )
 
 

@@ -232,8 +232,10 @@ class _Reader:
             return (node for node in trees_of(tree) if node.data in rules and id(node) not in of_agents)
 
         read = self.formulas
-        for stray in named("agent_tools", "agent_calls"):
-            word = "tools" if stray.data == "agent_tools" else "calls"
+        for word, stray in (
+            *(("tools", node) for node in named("agent_tools")),
+            *(("calls", node) for node in named("agent_calls") if own),
+        ):
             raise ParseError(
                 f"`{word}` stands outside an agent; indent it below an `agent NAME` line", read.span(stray)
             )
@@ -249,6 +251,7 @@ class _Reader:
                 Terminal(self.condition(trees_of(node)), span=read.span(node)) for node in named("terminal")
             ),
             gates=tuple(map(self.gate, named("gate"))),
+            calls=tuple(map(self.calls, named("agent_calls"))),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
             tools=tuple(map(self.tool, named("tool", "event"))),

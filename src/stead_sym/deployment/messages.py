@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from stead_sym.deployment.parts import AgentRole
-from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
+from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool, carrying
 from stead_sym.logic.syntax import (
     TRUE,
     Atom,
@@ -117,7 +117,7 @@ class _Messages:
             effects.append(Effect(ended, Not(tool.guard), refused=True))
         turns = (_both(self._atom(tool, place), self._none_before(place)) for place in self.places)
         return Tool(
-            f"{tool.name}@message",
+            carrying(tool.name),
             tool.params,
             guard=disjunction(tuple(turns)),
             effects=tuple(effects),

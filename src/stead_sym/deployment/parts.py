@@ -204,7 +204,8 @@ class Gate(Located):
 class Parts:
     """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events,
     ``views`` and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness
-    constraints on states, and ``fair_actions`` those on actions."""
+    constraints on states, and ``fair_actions`` those on actions. ``calls`` are of the one agent of a file
+    without `agent` items."""
 
     tools: tuple[Tool, ...] = ()
     definitions: tuple[Definition, ...] = ()
@@ -217,3 +218,10 @@ class Parts:
     initially: tuple[Initially, ...] = ()
     terminal: tuple[Terminal, ...] = ()
     gates: tuple[Gate, ...] = ()
+    calls: Calls | None = None
+
+    @property
+    def roles(self) -> tuple[AgentRole, ...]:
+        """The agents; without an `agent` item one with an empty name, which has all tools."""
+        tools = tuple(tool.name for tool in self.tools if not tool.event)
+        return self.agents or (AgentRole("", tools, calls=self.calls),)

@@ -60,6 +60,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         map(_view, parts.views),
         *(_tool(tool) for tool in parts.tools),
         *(_agent(agent) for agent in parts.agents),
+        [] if parts.calls is None else [f"calls {parts.calls}"],
         *(_policy(policy) for policy in parts.policies),
         *(print_gate(gate) for gate in parts.gates),
         [f"terminal{_clause('when', line.when)}" for line in parts.terminal],

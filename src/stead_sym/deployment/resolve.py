@@ -124,6 +124,7 @@ class Items:
     initially: tuple[Initially, ...] = ()
     terminal: tuple[Terminal, ...] = ()
     gates: tuple[Gate, ...] = ()
+    calls: tuple[Calls, ...] = ()
 
 
 def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
@@ -156,14 +157,17 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     tools = tuple(resolve_effects(tool, names) for tool in tools)
     by_name = {tool.name: tool for tool in tools}
     agents = _agents(items.agents, by_name, names)
-    schema = replace(schema, relations=(*schema.relations, *message_relations(agents, tools)))
+    own = tuple(tool for tool in tools if not tool.event)
+    calls = _calls("the agent", items.calls, own)
+    roles = Parts(tools=tools, agents=agents, calls=calls).roles
+    schema = replace(schema, relations=(*schema.relations, *message_relations(roles, tools)))
     fair = [_constraint(line, names) for line in items.fair]
     policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
     shared = _policies(items.policies, by_name, names)
     actions = tuple(
         _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
     )
-    _refuse_beside_messages(agents, actions)
+    _refuse_beside_messages(roles, actions)
     for viewed, listed in (
         (items.views or any(agent.views for agent in agents), shared),
         *((items.views or agent.views, agent.policies) for agent in agents),
@@ -188,6 +192,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
         gates=_gates(items.gates, by_name, names),
+        calls=calls,
         terminal=tuple(replace(line, when=resolve(line.when, names)) for line in items.terminal),
     )
     return Deployment(
@@ -458,26 +463,26 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
         _policies(agent.policies, tools, names),
         _text("system", agent.systems),
         _text("instructions", agent.instructions),
-        _calls(agent, tools),
+        _calls(f"agent {agent.name}", agent.calls, [tools[tool.text] for tool in agent.tools]),
         span=agent.span,
     )
 
 
-def _calls(agent: AgentItem, tools: Mapping[str, Tool]) -> Calls | None:
-    """How the agent calls; None if it makes one call and is asked again."""
-    if len(agent.calls) > 1:
-        raise DeclarationError(f"a second `calls` of agent {agent.name}; leave one out", agent.calls[1].span)
-    if not agent.calls or agent.calls[0].most == 1:
+def _calls(agent: str, written: tuple[Calls, ...], tools: Iterable[Tool]) -> Calls | None:
+    """Return how the agent calls its tools; None if it makes one call and is asked again."""
+    if len(written) > 1:
+        raise DeclarationError(f"a second `calls` of {agent}; leave one out", written[1].span)
+    if not written or written[0].most == 1:
         return None
-    [calls] = agent.calls
+    [calls] = written
     if not 1 <= calls.most <= MOST_CALLS:
         raise DeclarationError(
             f"a message has at least 1 call and at most {MOST_CALLS}, got {calls.most}", calls.span
         )
-    for tool in agent.tools:
-        if any(effect.is_ensure for effect in tools[tool.text].effects):
+    for tool in tools:
+        if any(effect.is_ensure for effect in tool.effects):
             raise DeclarationError(
-                f"agent {agent.name} calls in batches, but {tool.text} has an `ensure`; write its effect with"
+                f"{agent} calls in batches, but {tool.name} has an `ensure`; write its effect with"
                 " `insert`, `delete` and `set`",
                 calls.span,
             )

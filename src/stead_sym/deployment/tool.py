@@ -11,6 +11,14 @@ from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula
 from stead_sym.relational.schema import Value
 
 
+_CARRYING = "@message"
+
+
+def carrying(tool: str) -> str:
+    """Return the name of the event that carries out calls of a tool (`deployment.messages`)."""
+    return f"{tool}{_CARRYING}"
+
+
 class Call(NamedTuple):
     """A grounded tool call ω(u1, …, uk)."""
 
@@ -23,6 +31,12 @@ class Call(NamedTuple):
     def rename(self, renaming: Mapping[Value, Value]) -> Call:
         """ω(ι(u1), …, ι(uk)); values that ``renaming`` lacks keep their names."""
         return Call(self.tool, tuple(renaming.get(u, u) for u in self.args))
+
+    @property
+    def carried(self) -> Call | None:
+        """The call of a message that this step carries out; None if it is no such step."""
+        tool = self.tool.removesuffix(_CARRYING)
+        return None if tool == self.tool else Call(tool, self.args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +147,8 @@ class Tool(Located):
     event: bool = False
     stays: bool = False
     carries: str | None = None
+
+    @property
+    def is_written(self) -> bool:
+        """Return True if a file has it: it neither ``stays`` nor ``carries`` calls."""
+        return not self.stays and self.carries is None
