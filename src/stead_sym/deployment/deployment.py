@@ -30,7 +30,7 @@ from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction, disjunction
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Schema, Value, holds_message
 from stead_sym.support.html import Displayed
 
 Question: TypeAlias = str | Formula
@@ -157,6 +157,18 @@ class Deployment(Displayed):
     def in_batches(self) -> bool:
         """Return True if some agent makes several calls in one message (`deployment.messages`)."""
         return any(role.calls is not None for role in self.written.roles)
+
+    def one_by_one(self) -> Deployment:
+        """Return the deployment in which every agent makes one call and is asked again."""
+        if not self.in_batches:
+            return self
+        kept = (relation for relation in self.schema.relations if not holds_message(relation.name))
+        schema = replace(self.schema, relations=tuple(kept))
+        agents = tuple(replace(agent, calls=None) for agent in self.written.agents)
+        written = replace(self.written, agents=agents, calls=None)
+        return replace(
+            self, schema=schema, init=Instance(schema, self.init.facts), written=written, text=None
+        )
 
     @property
     def may_end(self) -> Expanded:

@@ -6,11 +6,10 @@ One decision: a message is facts of the state. Of an agent with the tools ω and
     ω(u)        by the agent: writes ω@i(u) for the first free place i, and changes nothing else
     ω@message   an event: does what ω(u) does for the first call of the message, and removes this call
 
-The places fill from 1 and empty from 1. So a message is being written if 1 is full, and carried out
-if 1 is empty and another is full. Until all are empty nothing else happens: the calls of a message are decided
-on one state of the database, and nobody comes between them. When its turn comes a call has to pass the guard
-and the gates again; otherwise it is refused, and its message goes on without it or, with `on refusal stop`,
-ends.
+The places fill from 1 and empty from 1. So a message is being written if 1 is full, and carried out if 1 is
+empty and another is full. Until all are empty nothing else happens: the calls of a message are decided on one
+state of the database, and nobody comes between them. When its turn comes a call has to pass the guard and the
+gates again; otherwise it is refused, and its message goes on without it or, with `on refusal stop`, ends.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
                         yield Finding(
                             "key at risk",
                             statement.span or effect.span or tool.span,
-                            f"`insert {statement.atom}` of {tool.carries or tool.name} may add a second fact with"
-                            " its key",
+                            f"`insert {statement.atom}` of {tool.carries or tool.name} may add a second fact"
+                            " with its key",
                             f"write `set {statement.atom}`, which replaces the one that is there, or ask in"
                             " the guard that there is none",
                         )
