@@ -158,11 +158,16 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_effects(tool, names) for tool in tools)
     by_name = {tool.name: tool for tool in tools}
-    agents = _agents(items.agents, by_name, names)
+    agents = _agents(items.agents, by_name)
     own = tuple(tool for tool in tools if not tool.event)
     calls = _calls("the agent", items.calls, own)
     roles = Parts(tools=tools, agents=agents, calls=calls).roles
     schema = replace(schema, relations=(*schema.relations, *message_relations(roles, tools)))
+    names = replace(names, schema=schema)
+    agents = tuple(
+        replace(role, views=_views(item.views, names), policies=_policies(item.policies, by_name, names))
+        for role, item in zip(agents, items.agents, strict=True)
+    )
     fair = [_constraint(line, names) for line in items.fair]
     policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
     shared = _policies(items.policies, by_name, names)
@@ -438,9 +443,10 @@ def _policies(policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Na
     return tuple(_policy(policy, tools, names) for policy in policies)
 
 
-def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Names) -> tuple[AgentRole, ...]:
+def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool]) -> tuple[AgentRole, ...]:
+    """Return the agents without their views and policies."""
     refuse_doubles("agent", ((agent.name, agent.span) for agent in agents))
-    roles = tuple(_agent(agent, tools, names) for agent in agents)
+    roles = tuple(_agent(agent, tools) for agent in agents)
     given = {name for role in roles for name in role.tools}
     for tool in tools.values() if agents else ():
         if not tool.event and tool.name not in given:
@@ -452,7 +458,7 @@ def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Nam
     return roles
 
 
-def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRole:
+def _agent(agent: AgentItem, tools: Mapping[str, Tool]) -> AgentRole:
     check_name("agent", agent.name, agent.span, words=False)
     if not agent.tools:
         raise DeclarationError(
@@ -467,11 +473,9 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
     return AgentRole(
         agent.name,
         tuple(tool.text for tool in agent.tools),
-        _views(agent.views, names),
-        _policies(agent.policies, tools, names),
-        _text("system", agent.systems),
-        _text("instructions", agent.instructions),
-        _calls(f"agent {agent.name}", agent.calls, [tools[tool.text] for tool in agent.tools]),
+        system=_text("system", agent.systems),
+        instructions=_text("instructions", agent.instructions),
+        calls=_calls(f"agent {agent.name}", agent.calls, [tools[tool.text] for tool in agent.tools]),
         span=agent.span,
     )
 
