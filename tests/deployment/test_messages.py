@@ -101,10 +101,8 @@ def by_hand(d: Deployment) -> Deployment:
             f"delete Busy() where ~{more}",
         ]
         ended = [f"clear Busy, {', '.join(f'Of_{name}' for name in own)}"] if agent.calls.stops else next_one
-        free = f"~Busy() & ~{filled(f'c{most}', own)} & ~(exists n: place. {filled('n', others)})"
-        new = (
-            f"~{filled('turn', own)} & (turn = c1 | (exists n: place. (succ(n, turn) & {filled('n', own)})))"
-        )
+        free = f"~Busy() & ~{filled(f'place{most}', own)} & ~(exists n: place. {filled('n', others)})"
+        new = f"~{filled('turn', own)} & (turn = place1 | (exists n: place. (succ(n, turn) & {filled('n', own)})))"
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
             (f"{guard} & {print_formula(e.when)}", [*map(print_statement, e.statements), *next_one], "")
@@ -131,7 +129,13 @@ def by_hand(d: Deployment) -> Deployment:
     agents = []
     for agent in d.written.agents:
         agents.append(f"agent {agent.name}\n  tools {', '.join(agent.tools)}")
-    blocks = [text, "sort place = { c1 < c2 < c3 }", *relations, *map(written, d.written.tools), *agents]
+    blocks = [
+        text,
+        "sort place = { place1 < place2 < place3 }",
+        *relations,
+        *map(written, d.written.tools),
+        *agents,
+    ]
     return parse_deployment("\n".join(blocks))
 
 
