@@ -102,7 +102,8 @@ def by_hand(d: Deployment) -> Deployment:
         ]
         ended = [f"clear Busy, {', '.join(f'Of_{name}' for name in own)}"] if agent.calls.stops else next_one
         free = f"~Busy() & ~{filled(f'place{most}', own)} & ~(exists n: place. {filled('n', others)})"
-        new = f"~{filled('turn', own)} & (turn = place1 | (exists n: place. (succ(n, turn) & {filled('n', own)})))"
+        second = f"exists n: place. (succ(n, turn) & {filled('n', own)})"
+        new = f"~{filled('turn', own)} & (turn = place1 | ({second}))"
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
             (f"{guard} & {print_formula(e.when)}", [*map(print_statement, e.statements), *next_one], "")
