@@ -50,8 +50,10 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         return expand(formula, by_name)
 
     tools = tuple(_tool(tool, closed, schema) for tool in parts.tools)
-    tools = in_messages(parts.roles, tools)
-    by_name.update(offers(tools, schema))
+    called = in_messages(parts.roles, tools)
+    if called != tools:
+        by_name.update(offers(called, schema))  # when a call may be written
+        tools = called
     terminal = tuple(replace(line, when=closed(line.when)) for line in parts.terminal)
     return Parts(
         tools=(*tools, *staying(terminal, tools, schema)),

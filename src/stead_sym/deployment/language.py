@@ -76,7 +76,6 @@ _PHRASES: Mapping[str, str] = {
     "_WHERE": "`where`",
     "_CALL": "`call`",
     "LINE": "`permit` or `forbid`",
-    "CALLS": "`calls sequential` or `calls batch N`",
     "DEFAULT": "`default deny` or `default allow`",
     "REFUSES": "`refuses`",
     "REFUSED": "`refused`",
