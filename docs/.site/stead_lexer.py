@@ -29,7 +29,9 @@ PARTS = (
     *(
         "allow",
         "any",
+        "batch",
         "call",
+        "calls",
         "choose",
         "clear",
         "default",
@@ -48,8 +50,9 @@ PARTS = (
         "guard",
         "holds",
     ),
-    *("in", "insert", "into", "key", "outcome", "permit", "query"),
-    *("references", "refuses", "rigid", "same", "set", "strong", "table", "total", "when", "where"),
+    *("in", "insert", "into", "key", "on", "outcome", "permit", "query"),
+    *("references", "refusal", "refuses", "rigid", "same", "sequential", "set", "skip", "stop", "strong"),
+    *("table", "total", "when", "where"),
 )
 LOGIC = (
     "AF",

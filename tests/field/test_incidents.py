@@ -142,36 +142,20 @@ spec no_means_no AG forall c. (Refused(c) -> ~Call(c, _, executed))
 
 PARALLEL = """
 deployment parallel
-sort call
 sort times = 0..2
-relation Message(call)
-relation Open()
 relation Refunded(times)
-init
-  Refunded(0)
-  Open()
-bound call 2
+init Refunded(0)
+calls batch 2
 tool refund()
-  guard Open() & Refunded(0) & LINE
+  guard LINE
   effect
-    fresh c: call
-    insert Message(c)
-tool send()
-  guard Open()
-  effect clear Open
-event carry_out(c: call)
-  guard ~Open() & Message(c)
-  effect
-    delete Message(c)
     choose m: times where exists n. (Refunded(n) & succ(n, m))
     clear Refunded
     insert Refunded(m)
-event next_turn()
-  guard ~Open() & ~Message(_)
-  effect insert Open()
+tool wait()
 policy stutters
-  call refund()
-  call send()
+  call refund() when Refunded(0)
+  call wait()
 spec once AG forall n. (Refunded(n) -> n <= 1)
 spec paid EF Refunded(1)
 """
@@ -260,7 +244,7 @@ INCIDENTS = {
     ),
     "an approval for always": Incident(APPROVALS, "", " & ~Refused(c)"),
     "two calls in one message": Incident(
-        PARALLEL, "atmost 1 c. Message(c)", "~Message(_)", ("--policy", "stutters"), ("--policy", "stutters")
+        PARALLEL, "~Refunded(2)", "Refunded(0)", ("--policy", "stutters"), ("--policy", "stutters")
     ),
     "a write over what was changed since": Incident(STALE, "", " & Fresh(t, f)"),
     "a limit of a counter": Incident(COUNTER, "", " & a < 2"),

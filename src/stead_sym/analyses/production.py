@@ -87,7 +87,8 @@ class VerifiedAgent:
     The gates that the report records are in force here too: ``deployment`` is the one behind them.
 
     Raises `InputError` for a report of another deployment, of unknown verdicts, or of an agent that was
-    verified as one that may do anything and thus has no decisions, and if arguments do not fit together.
+    verified as one that may do anything and thus has no decisions, for a deployment whose agents make several
+    calls in one message, and if arguments do not fit together.
     """
 
     def __init__(
@@ -110,6 +111,11 @@ class VerifiedAgent:
             raise InputError(
                 f"what {deployment.name} offers depends on steps, which live data do not tell: keep what"
                 " matters in a relation, instead of `did` and `once`"
+            )
+        if deployment.in_batches:
+            raise InputError(
+                f"agents of {deployment.name} make several calls in one message, and a verified agent is"
+                " asked for one; verify a file without `calls batch`"
             )
         source = str(verified) if isinstance(verified, str | Path) else "the report"
         report = _read(verified) if isinstance(verified, str | Path) else verified

@@ -75,14 +75,15 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
         (len(d.schema.sorts), "sort"),
         (len(d.schema.relations), "relation"),
         (len(d.tools), "tool"),
-        (sum(not event.stays for event in d.events), "event"),
+        (sum(event.is_written for event in d.events), "event"),
         (len({policy.name for agent in d.agents for policy in agent.policies}), "policy"),
         (len(d.specs), "specification"),
     ]
     yield "has", ", ".join(f"{n} {_plural(word, n)}" for n, word in parts if n)
     for role in d.agents:
         shown = ", ".join(view.relation for view in role.views) or "the whole state"
-        yield role.name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}"
+        calls = "" if role.calls is None else f"; calls {role.calls}"
+        yield role.name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}{calls}"
     claims = [f"bound {sort} {bound}" for sort, bound in d.bounds.items() if sort not in d.unbounded]
     claims += [f"key of {relation.name}" for relation in d.schema.relations if relation.keys]
     claims += [reference.name for reference in d.schema.references]

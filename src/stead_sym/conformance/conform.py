@@ -60,8 +60,9 @@ def conform(
     reachable.
     """
     digest = text_digest(deployment)
-    with opened(deployment, binding, concurrent=concurrent) as system:
-        there = reached(deployment, progress)
+    alone = deployment.one_by_one()  # a call of a message does what it does alone
+    with opened(alone, binding, concurrent=concurrent) as system:
+        there = reached(alone, progress)
         comparison = Comparison(there.deployment, binding, system, there.restriction, digest, progress)
         return comparison.of(there.states, max_states, concurrent=concurrent)
 

@@ -38,8 +38,9 @@ def assert_agrees(
     longer reaches the state.
     """
     deployment = load(file)
-    with opened(deployment, binding, concurrent=meanwhile is not None) as system:
-        there = reached(deployment)
+    alone = deployment.one_by_one()
+    with opened(alone, binding, concurrent=meanwhile is not None) as system:
+        there = reached(alone)
         deployment = there.deployment
         state = Instance.of(deployment.schema, [Fact(*_named(fact)) for fact in before])
         constants = frozenset[Value]().union(*deployment.constants.values())

@@ -30,7 +30,7 @@ from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction, disjunction
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Schema, Value, holds_message
 from stead_sym.support.html import Displayed
 
 Question: TypeAlias = str | Formula
@@ -154,6 +154,23 @@ class Deployment(Displayed):
         return tuple(tool for tool in self._expanded.tools if tool.event)
 
     @property
+    def in_batches(self) -> bool:
+        """Return True if some agent makes several calls in one message (`deployment.messages`)."""
+        return any(role.calls is not None for role in self.written.roles)
+
+    def one_by_one(self) -> Deployment:
+        """Return the deployment in which every agent makes one call and is asked again."""
+        if not self.in_batches:
+            return self
+        kept = (relation for relation in self.schema.relations if not holds_message(relation.name))
+        schema = replace(self.schema, relations=tuple(kept))
+        agents = tuple(replace(agent, calls=None) for agent in self.written.agents)
+        written = replace(self.written, agents=agents, calls=None)
+        return replace(
+            self, schema=schema, init=Instance(schema, self.init.facts), written=written, text=None
+        )
+
+    @property
     def may_end(self) -> Expanded:
         """Return the condition of the `terminal` lines: a run may end there if no step is possible."""
         return disjunction(tuple(line.when for line in self._expanded.terminal))
@@ -171,7 +188,6 @@ class Deployment(Displayed):
         can be given. Without an `agent` item there is one agent, with an empty name.
         """
         parts = self._expanded
-        roles = parts.agents or (AgentRole("", tuple(tool.name for tool in self.tools)),)
         return tuple(
             replace(
                 role,
@@ -180,7 +196,7 @@ class Deployment(Displayed):
                 system=self.system if role.system is None else role.system,
                 instructions=self.instructions if role.instructions is None else role.instructions,
             )
-            for role in roles
+            for role in parts.roles
         )
 
     @cached_property
@@ -228,9 +244,12 @@ class Deployment(Displayed):
     @cached_property
     def names(self) -> Names:
         """Return the names that formulas over the deployment may mention."""
+        tools = self.written.tools
+        if self.in_batches:
+            tools = expanded(self.written, self.schema).tools  # when a call may be written
         definitions = {
             **{definition.name: definition for definition in self.written.definitions},
-            **offers(self.written.tools, self.schema),
+            **offers(tools, self.schema),
         }
         return Names(self.schema, self.sort_of_constant, definitions, self._heads)
 

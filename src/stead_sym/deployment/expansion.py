@@ -16,6 +16,7 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.column_sets import without_columns
+from stead_sym.deployment.messages import in_messages
 from stead_sym.deployment.offered import offers
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
 from stead_sym.deployment.terminal import staying
@@ -49,6 +50,10 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         return expand(formula, by_name)
 
     tools = tuple(_tool(tool, closed, schema) for tool in parts.tools)
+    called = in_messages(parts.roles, tools)
+    if called != tools:
+        by_name.update(offers(called, schema))  # when a call may be written
+        tools = called
     terminal = tuple(replace(line, when=closed(line.when)) for line in parts.terminal)
     return Parts(
         tools=(*tools, *staying(terminal, tools, schema)),
@@ -61,6 +66,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
         initially=tuple(replace(line, where=closed(line.where)) for line in parts.initially),
         terminal=terminal,
         gates=parts.gates,
+        calls=parts.calls,
     )
 
 

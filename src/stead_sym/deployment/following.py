@@ -166,6 +166,7 @@ class _Following:
         self.schema = schema
         self.tools = {tool.name: tool for tool in parts.tools}
         self.having = {t: tuple(a.name for a in parts.agents if t in a.tools) for t in self.tools}
+        self.making = {tool.carries: tool.name for tool in parts.tools if tool.carries is not None}
         self.grows = history is None
         self.kept: dict[str, Kept] = {each.relation.name: each for each in (history.kept if history else ())}
         self.agents: dict[str, tuple[str, ...]] = dict(history.agents if history else {})
@@ -187,7 +188,7 @@ class _Following:
 
     def _did(self, formula: Did) -> Expanded:
         tool = self.tools[formula.tool]
-        agent = formula.agent
+        agent = None if tool.name in self.making else formula.agent  # only one agent has the tool
         if self.grows:
             if agent is not None and tool.name not in self.agents:
                 self.agents[tool.name] = self.having[tool.name]
@@ -211,7 +212,8 @@ class _Following:
             sorts = tuple(tool.params[k].sort for k in places)
             relation = Relation(name, sorts, tells_history=True)
             whole = len(places) == len(tool.params)
-            self.kept[name] = LastStep(relation, tool.name, places, agent, whole, refused)
+            made = self.making.get(tool.name, tool.name)  # a call of a message is made when it is carried out
+            self.kept[name] = LastStep(relation, made, places, agent, whole, refused)
         return name
 
     def _past(self, formula: Past, scope: Scope) -> Expanded:

@@ -20,6 +20,7 @@ from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, G
 from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import (
+    Calls,
     Default,
     Expected,
     FairAction,
@@ -158,7 +159,7 @@ def with_line_feeds(text: str) -> str:
 
 
 _SORTS = ("sorts", "finite_sort", "ordered_sort", "numbers")
-_OF_AGENTS = ("agent_tools", "view", "policy", "system", "instructions")
+_OF_AGENTS = ("agent_tools", "agent_calls", "view", "policy", "system", "instructions")
 """The items that may belong to an agent."""
 
 
@@ -243,9 +244,12 @@ class _Reader:
             return (node for node in trees_of(tree) if node.data in rules and id(node) not in of_agents)
 
         read = self.formulas
-        for stray in named("agent_tools"):
+        for word, stray in (
+            *(("tools", node) for node in named("agent_tools")),
+            *(("calls", node) for node in named("agent_calls") if own),
+        ):
             raise ParseError(
-                "`tools` stands outside an agent; indent it below an `agent NAME` line", read.span(stray)
+                f"`{word}` stands outside an agent; indent it below an `agent NAME` line", read.span(stray)
             )
         return Items(
             titles=tuple(Text(str(_name(node)), read.span(node)) for node in named("title")),
@@ -259,6 +263,7 @@ class _Reader:
                 Terminal(self.condition(trees_of(node)), span=read.span(node)) for node in named("terminal")
             ),
             gates=tuple(map(self.gate, named("gate"))),
+            calls=tuple(map(self.calls, named("agent_calls"))),
             bounds=tuple(map(self.bound, named("bound"))),
             definitions=tuple(map(self.definition, named("define"))),
             tools=tuple(map(self.tool, named("tool", "event"))),
@@ -298,7 +303,15 @@ class _Reader:
             policies=tuple(map(self.policy, named("policy"))),
             systems=tuple(map(self.text, named("system"))),
             instructions=tuple(map(self.text, named("instructions"))),
+            calls=tuple(map(self.calls, named("agent_calls"))),
             span=span(_name(node)),
+        )
+
+    def calls(self, node: Node) -> Calls:
+        [token] = tokens_of(node)
+        words = token.split()
+        return Calls(
+            int(words[2]) if words[1] == "batch" else 1, words[-1] == "stop", span=self.formulas.span(token)
         )
 
     def initially(self, node: Node) -> Initially:

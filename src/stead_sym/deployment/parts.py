@@ -130,11 +130,27 @@ class FairAction(Located):
 
 
 @dataclass(frozen=True, slots=True)
+class Calls(Located):
+    """`calls batch N on refusal stop`: up to ``most`` calls in one message (`deployment.messages`).
+
+    A refused call ends the message if it ``stops``, and is skipped otherwise.
+    """
+
+    most: int
+    stops: bool = False
+
+    def __str__(self) -> str:
+        """Return `batch N on refusal stop`, as it is written."""
+        return f"batch {self.most}{' on refusal stop' * self.stops}"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRole(Located):
     """`agent NAME`: one of several agents, with the names of its tools.
 
     It may have views, policies and texts of its own. A deployment whose file has no `agent` item has one
-    agent, with an empty name, to which all of the file belongs.
+    agent, with an empty name, to which all of the file belongs. Without ``calls`` an agent makes one call
+    and is asked again.
     """
 
     name: str
@@ -143,6 +159,7 @@ class AgentRole(Located):
     policies: tuple[Policy, ...] = ()
     system: str | None = None
     instructions: str | None = None
+    calls: Calls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +224,7 @@ class Parts:
 
     ``tools`` are those of the agents and the events, ``views`` and ``policies`` those of the file, ``agents``
     have more of their own, ``fair`` are the fairness constraints on states, and ``fair_actions`` those on
-    actions.
+    actions. ``calls`` are of the one agent of a file without `agent` items.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -221,3 +238,10 @@ class Parts:
     initially: tuple[Initially, ...] = ()
     terminal: tuple[Terminal, ...] = ()
     gates: tuple[Gate, ...] = ()
+    calls: Calls | None = None
+
+    @property
+    def roles(self) -> tuple[AgentRole, ...]:
+        """Return the agents; without an `agent` item one with an empty name, which has all tools."""
+        tools = tuple(tool.name for tool in self.tools if not tool.event)
+        return self.agents or (AgentRole("", tools, calls=self.calls),)

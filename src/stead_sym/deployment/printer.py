@@ -22,7 +22,7 @@ from stead_sym.deployment.tool import (
 )
 from stead_sym.logic.printer import print_binders, print_formula
 from stead_sym.logic.syntax import TRUE, Formula, Globally
-from stead_sym.relational.schema import escaped
+from stead_sym.relational.schema import escaped, holds_message
 
 if TYPE_CHECKING:
     from stead_sym.deployment.deployment import Deployment
@@ -51,7 +51,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
     blocks: list[Iterable[str]] = [
         [f"deployment {d.name}"],
         map(str, d.schema.sorts),
-        map(str, d.schema.relations),
+        (str(relation) for relation in d.schema.relations if not holds_message(relation.name)),
         map(str, d.schema.texts),
         ["init", *(f"  {fact}" for fact in facts)],
         *([] if data else (_loaded(loaded) for loaded in d.loaded)),
@@ -61,6 +61,7 @@ def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
         map(_view, parts.views),
         *(_tool(tool) for tool in parts.tools),
         *(_agent(agent) for agent in parts.agents),
+        [] if parts.calls is None else [f"calls {parts.calls}"],
         *(_policy(policy) for policy in parts.policies),
         *(print_gate(gate) for gate in parts.gates),
         [f"terminal{_clause('when', line.when)}" for line in parts.terminal],
@@ -101,6 +102,8 @@ def _texts(system: str | None, instructions: str | None) -> Iterator[str]:
 def _agent(agent: AgentRole) -> Iterator[str]:
     yield f"agent {agent.name}"
     yield f"  tools {', '.join(agent.tools)}"
+    if agent.calls is not None:
+        yield f"  calls {agent.calls}"
     yield from (f"  {_view(view)}" for view in agent.views)
     for policy in agent.policies:
         yield from (f"  {line}" for line in _policy(policy))

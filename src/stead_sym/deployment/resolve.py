@@ -17,10 +17,12 @@ from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import spoken
+from stead_sym.deployment.messages import MOST_CALLS, message_relations
 from stead_sym.deployment.offered import offers, says_offered
 from stead_sym.deployment.parts import (
     ANY,
     AgentRole,
+    Calls,
     FairAction,
     Gate,
     Initially,
@@ -95,6 +97,7 @@ class AgentItem:
     policies: tuple[Policy, ...] = ()
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
+    calls: tuple[Calls, ...] = ()
     span: Span | None = None
 
 
@@ -121,6 +124,7 @@ class Items:
     initially: tuple[Initially, ...] = ()
     terminal: tuple[Terminal, ...] = ()
     gates: tuple[Gate, ...] = ()
+    calls: tuple[Calls, ...] = ()
 
 
 def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
@@ -154,10 +158,23 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_effects(tool, names) for tool in tools)
     by_name = {tool.name: tool for tool in tools}
-    agents = _agents(items.agents, by_name, names)
+    agents = _agents(items.agents, by_name)
+    own = tuple(tool for tool in tools if not tool.event)
+    calls = _calls("the agent", items.calls, own)
+    roles = Parts(tools=tools, agents=agents, calls=calls).roles
+    schema = replace(schema, relations=(*schema.relations, *message_relations(roles, tools)))
+    names = replace(names, schema=schema)
+    agents = tuple(
+        replace(role, views=_views(item.views, names), policies=_policies(item.policies, by_name, names))
+        for role, item in zip(agents, items.agents, strict=True)
+    )
     fair = [_constraint(line, names) for line in items.fair]
     policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
     shared = _policies(items.policies, by_name, names)
+    actions = tuple(
+        _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
+    )
+    _refuse_beside_messages(roles, actions)
     for viewed, listed in (
         (items.views or any(agent.views for agent in agents), shared),
         *((items.views or agent.views, agent.policies) for agent in agents),
@@ -174,9 +191,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
             for line in fair
             if not isinstance(line, FairAction)
         ),
-        fair_actions=tuple(
-            _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
-        ),
+        fair_actions=actions,
         specs=tuple(
             _spec(spec, names, [*policies, *(a.name for a in agents)], [g.name for g in items.gates])
             for spec in items.specs
@@ -184,12 +199,13 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
         gates=_gates(items.gates, by_name, names),
+        calls=calls,
         terminal=tuple(replace(line, when=resolve(line.when, names)) for line in items.terminal),
     )
     return Deployment(
         name=_title(items.titles),
         schema=schema,
-        init=init,
+        init=Instance(schema, init.facts),
         loaded=loaded,
         stated=stated if loaded else None,
         bounds=_bounds(items.bounds, schema),
@@ -427,9 +443,10 @@ def _policies(policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Na
     return tuple(_policy(policy, tools, names) for policy in policies)
 
 
-def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Names) -> tuple[AgentRole, ...]:
+def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool]) -> tuple[AgentRole, ...]:
+    """Return the agents without their views and policies."""
     refuse_doubles("agent", ((agent.name, agent.span) for agent in agents))
-    roles = tuple(_agent(agent, tools, names) for agent in agents)
+    roles = tuple(_agent(agent, tools) for agent in agents)
     given = {name for role in roles for name in role.tools}
     for tool in tools.values() if agents else ():
         if not tool.event and tool.name not in given:
@@ -441,7 +458,7 @@ def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Nam
     return roles
 
 
-def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRole:
+def _agent(agent: AgentItem, tools: Mapping[str, Tool]) -> AgentRole:
     check_name("agent", agent.name, agent.span, words=False)
     if not agent.tools:
         raise DeclarationError(
@@ -456,12 +473,57 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRo
     return AgentRole(
         agent.name,
         tuple(tool.text for tool in agent.tools),
-        _views(agent.views, names),
-        _policies(agent.policies, tools, names),
-        _text("system", agent.systems),
-        _text("instructions", agent.instructions),
+        system=_text("system", agent.systems),
+        instructions=_text("instructions", agent.instructions),
+        calls=_calls(f"agent {agent.name}", agent.calls, [tools[tool.text] for tool in agent.tools]),
         span=agent.span,
     )
+
+
+def _calls(agent: str, written: tuple[Calls, ...], tools: Iterable[Tool]) -> Calls | None:
+    """Return how the agent calls its tools; None if it makes one call and is asked again."""
+    if len(written) > 1:
+        raise DeclarationError(f"a second `calls` of {agent}; leave one out", written[1].span)
+    if not written or written[0].most == 1:
+        return None
+    [calls] = written
+    if not 1 <= calls.most <= MOST_CALLS:
+        raise DeclarationError(
+            f"a message has at least 1 call and at most {MOST_CALLS}, got {calls.most}", calls.span
+        )
+    for tool in tools:
+        if any(effect.is_ensure for effect in tool.effects):
+            raise DeclarationError(
+                f"{agent} calls in batches, but {tool.name} has an `ensure`; write its effect with"
+                " `insert`, `delete` and `set`",
+                calls.span,
+            )
+    return calls
+
+
+def _refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[FairAction]) -> None:
+    """Refuse what has no meaning where some agent calls in batches."""
+    batched = {name: agent for agent in agents if agent.calls is not None for name in agent.tools}
+    for agent in agents:
+        for name in agent.tools:
+            if name in batched and batched[name] is not agent:
+                raise DeclarationError(
+                    f"agent {batched[name].name} calls in batches, and its tool {name} is one of"
+                    f" {agent.name} as well; give each of them a tool of its own",
+                    agent.span,
+                )
+    for action in actions if batched else ():
+        if action.kind == "outcome" and action.name in batched:
+            raise DeclarationError(
+                f"`fair outcome {action.name}` is about calls that are made one by one; write an event",
+                action.span,
+            )
+        if action.kind != "outcome" and not action.strong:
+            raise DeclarationError(
+                f"while a message is written or carried out nothing else is possible; write `fair strong"
+                f" {action}`",
+                action.span,
+            )
 
 
 def _refuse_event(tool: Tool, span: Span | None) -> None:

@@ -10,6 +10,13 @@ from stead_sym.errors import Located
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula
 from stead_sym.relational.schema import Value
 
+_CARRYING = "@message"
+
+
+def carrying(tool: str) -> str:
+    """Return the name of the event that carries out calls of a tool (`deployment.messages`)."""
+    return f"{tool}{_CARRYING}"
+
 
 class Call(NamedTuple):
     """A grounded tool call ω(u1, …, uk)."""
@@ -24,6 +31,12 @@ class Call(NamedTuple):
     def rename(self, renaming: Mapping[Value, Value]) -> Call:
         """Return ω(ι(u1), …, ι(uk)); values that ``renaming`` lacks keep their names."""
         return Call(self.tool, tuple(renaming.get(u, u) for u in self.args))
+
+    @property
+    def carried(self) -> Call | None:
+        """Return the call of a message that this step carries out; None if it is no such step."""
+        tool = self.tool.removesuffix(_CARRYING)
+        return None if tool == self.tool else Call(tool, self.args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +139,8 @@ class Tool(Located):
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
     all that a tool has, but no agent calls it: it may happen whenever its guard is true. One event ``stays``:
-    that of the loop in terminal states (`deployment.terminal`), which no file names.
+    that of the loop in terminal states (`deployment.terminal`), which no file names. An event that
+    ``carries`` the calls of a tool makes them when their turn in a message comes (`deployment.messages`).
     """
 
     name: str
@@ -136,3 +150,9 @@ class Tool(Located):
     effects: tuple[Effect, ...] = (Effect(),)
     event: bool = False
     stays: bool = False
+    carries: str | None = None
+
+    @property
+    def is_written(self) -> bool:
+        """Return True if a file has it: it neither ``stays`` nor ``carries`` calls."""
+        return not self.stays and self.carries is None

@@ -180,12 +180,25 @@ def tells_history(relation: str) -> bool:
     return " " in relation
 
 
+def message_place(tool: str, place: int) -> str:
+    """Return the name of the relation that holds the call of a tool at this place of a message."""
+    return f"{tool}@{place}"
+
+
+def holds_message(relation: str) -> bool:
+    """Return True if a relation of this name holds calls of a message; no file can name it."""
+    return "@" in relation
+
+
 def in_words(relation: str, args: Sequence[object]) -> str:
     """Return a fact or an atom as it is written: `P(a, b)`.
 
     For a relation that `tells_history`, return the formula that is its name, with the arguments in place of
-    ‹1›, ‹2›, …
+    ‹1›, ‹2›, … For one that `holds_message`, return `call 1 of the message: t(a, b)`.
     """
+    if holds_message(relation):
+        tool, _, place = relation.partition("@")
+        return f"call {place} of the message: {tool}({', '.join(map(str, args))})"
     if not tells_history(relation):
         return f"{relation}({', '.join(map(str, args))})"
     # In one pass, because an argument may itself be a placeholder of another name.

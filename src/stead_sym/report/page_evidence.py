@@ -159,7 +159,7 @@ def _step(result: Verification, run: Numbered, k: int, anchor: str, met: str | N
         tag(
             "a",
             tag("span", f"{k + 1} ", class_="number"),
-            tag("code", str(leg.step.call)),
+            tag("code", str(leg.step.call.carried or leg.step.call)),
             class_="head",
             href=f"#{anchor}-{k + 1}",
         ),
@@ -199,7 +199,8 @@ def _fact(fact: Fact) -> Html:
 
 def _who(result: Verification, actor: str | None, word: str, move: Move) -> Iterator[Content]:
     """Yield the actor of a step, the numbers of calls offered and selected, and the number of outcomes."""
-    yield "an event" if actor is None else f"by {word}" if actor else "by the agent"
+    others = "of the message" if word == "message" else "an event"
+    yield others if actor is None else f"by {word}" if actor else "by the agent"
     if move.offered > 1:
         every = move.selected == move.offered
         some = "any" if every else f"{move.selected}"

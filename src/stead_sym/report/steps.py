@@ -62,7 +62,7 @@ def step_table(rows: Sequence[StepRow], *, ascii_only: bool) -> Table:
         cells.append(Text(str(part + 1)))
         by = "\n".join([printable(actor_word(row.step)), *([words] if words else [])])
         cells += [Text(by, "dim")] * by_whom
-        cells.append(Text(printable(row.step.call)))
+        cells.append(Text(printable(row.step.call.carried or row.step.call)))
         cells += [Text(words, "dim")] * own_column
         table.add_row(*cells, _changes(row))
     return table
@@ -74,7 +74,9 @@ def _folded(rows: Sequence[StepRow]) -> Sequence[int | Folded]:
 
 
 def actor_word(step: Step) -> str:
-    """Return the actor of the step: the name of the agent, "agent" if it has none, or "event"."""
+    """Return the actor of the step: the name of the agent, "agent" if it has none, "event", or "message"."""
+    if step.call.carried:
+        return "message"
     return "event" if step.actor is None else step.actor or "agent"
 
 

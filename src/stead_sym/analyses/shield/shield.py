@@ -117,13 +117,18 @@ def shield(
 
     Raises what `verify` raises, the `DefinitionError` of a run that breaks a claim of the file, and
     `Undecided` if a hypothesis is missing. Raises `InputError` if a named specification has no largest
-    restriction, if none of the file's has, and for a deployment that keeps which agent made a call. The
-    `fair` lines of the file are left out: the shield is about all runs, since fewer transitions may make more
-    of them fair.
+    restriction, if none of the file's has, and for a deployment that keeps which agent made a call or in
+    which an agent makes several calls in one message. The `fair` lines of the file are left out: the shield
+    is about all runs, since fewer transitions may make more of them fair.
     """
     as_deployment(deployment)
     if name != fresh_name(name, {gate.name for gate in deployment.written.gates}):
         raise InputError(f"the file has a gate {name}; give another name")
+    if deployment.in_batches:
+        raise InputError(
+            "a gate is asked of a call when it is written into a message and again when it is carried out, of"
+            " which there is no largest one; leave `calls batch` out"
+        )
     asking, wanted, left = _wanted(_without_fair(deployment), specs)
     sentences = [Globally("A", demand) for own in wanted.values() for demand in own]
     result = verify(asking, ANY, sentences, domain=domain, progress=progress, findings=False)

@@ -298,9 +298,10 @@ class Names:
                     self._read(part, scope)
 
     def _relation(self, token: Token) -> None:
-        """Note a relation, written `P`, or `P'` in an `ensure`, without the prime."""
-        plain = Token(token.type, token.removesuffix("'"), line=token.line, column=token.column)
-        self._named("relation", plain)
+        """Note a relation, written `P`, or `P'` in an `ensure`, or the tool of a call `t@1` in a message."""
+        kind: Kind = "tool" if token.type == "PLACED" else "relation"
+        name = token.partition("@")[0].removesuffix("'")
+        self._named(kind, Token(token.type, name, line=token.line, column=token.column))
 
 
 def _terms(node: Node) -> list[Token]:

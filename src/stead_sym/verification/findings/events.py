@@ -25,7 +25,7 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
     ):
         return
     changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
-    for event in (event for event in deployment.events if not event.stays):
+    for event in (event for event in deployment.events if event.is_written):
         read = relations_in(event.guard)
         unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
         if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
@@ -40,8 +40,13 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
 
 def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
     """Yield the insertions that may add a second fact with the same key."""
-    for tool, written in zip(deployment.tools_and_events, deployment.written.tools, strict=False):
-        for effect, own in zip(tool.effects, written.effects, strict=True):
+    written = {tool.name: tool for tool in deployment.written.tools}
+    carried = {tool.carries for tool in deployment.tools_and_events}
+    for tool in deployment.tools_and_events:
+        if tool.stays or tool.name in carried:
+            continue
+        # a call that is carried out may be refused, which the file does not write
+        for effect, own in zip(tool.effects, written[tool.carries or tool.name].effects, strict=False):
             setting = [s for s in own.statements if isinstance(s, Assign)]
             whole = [(s.atom, s.binders) for s in setting if s.column is None]
             columns = {s.span for s in setting if s.column is not None}
@@ -58,7 +63,8 @@ def keys_at_risk(deployment: Deployment) -> Iterator[Finding]:
                         yield Finding(
                             "key at risk",
                             statement.span or effect.span or tool.span,
-                            f"`insert {statement.atom}` of {tool.name} may add a second fact with its key",
+                            f"`insert {statement.atom}` of {tool.carries or tool.name} may add a second fact"
+                            " with its key",
                             f"write `set {statement.atom}`, which replaces the one that is there, or ask in"
                             " the guard that there is none",
                         )

@@ -463,7 +463,7 @@ def _tools(
         callers = [wrappers[role.name] for role in deployment.agents if tool.name in role.tools]
         agent = " or ".join("any agent" if w is None else w.agent.name for w in callers)
         offered = "enabled" if tool.event else "offered"
-        if tool.stays:
+        if not tool.is_written:
             continue
         if not offers[tool.name]:
             read = relations_in(tool.guard)

@@ -207,7 +207,12 @@ def _of_idle(deployment: Deployment, lines: _Lines) -> _Lines:
 
 def _outcomes(deployment: Deployment) -> tuple[FairAction, ...]:
     """Return a constraint on each tool or event that has several outcomes."""
-    several = (tool.name for tool in deployment.tools_and_events if len(tool.effects) > 1)
+    batched = {tool.carries for tool in deployment.tools_and_events}
+    several = (
+        tool.name
+        for tool in deployment.tools_and_events
+        if len(tool.effects) > 1 and tool.is_written and tool.name not in batched
+    )
     constrained = {one.name for one in deployment.fair_actions if one.kind == "outcome"}
     return tuple(FairAction("outcome", name) for name in several if name not in constrained)
 
@@ -217,7 +222,7 @@ def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
     events = [
         FairAction("event", event.name)
         for event in deployment.events
-        if any(effect.statements for effect in event.effects)
+        if event.is_written and any(effect.statements for effect in event.effects)
     ]
     return (*events, *(FairAction("agent", agent.name or None) for agent in deployment.agents))
 
@@ -239,7 +244,8 @@ def _that_help(
         return fairly.is_fair_everywhere and fairly.holds(spec.formula)
 
     strong = tuple(replace(one, strong=True) for one in candidates)
-    kinds = ((*kind, *outcomes) for kind in (tuple(candidates), strong))
+    weak = () if deployment.in_batches else (tuple(candidates),)
+    kinds = ((*kind, *outcomes) for kind in (*weak, strong))
     kind = next((kind for kind in kinds if helps(kind)), None)
     if kind is None:
         return
@@ -249,13 +255,13 @@ def _that_help(
     for actions in islice(sets, _MAX_SETS):
         if not any(smaller <= frozenset(actions) for smaller in helpful) and helps(actions):
             helpful.append(frozenset(actions))
-            yield _weakened(actions, helps)
+            yield actions if deployment.in_batches else _weakened(actions, helps)
     if not helpful:
         kept = list(kind)
         for one in kind:
             if helps([other for other in kept if other != one]):
                 kept.remove(one)
-        yield _weakened(tuple(kept), helps)
+        yield tuple(kept) if deployment.in_batches else _weakened(tuple(kept), helps)
 
 
 def _weakened(
@@ -285,7 +291,7 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
     waiting: dict[Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     for tool in deployment.tools_and_events:
-        if not tool.event and tool.name not in decided:
+        if tool.carries or (not tool.event and tool.name not in decided):
             continue
         if not any(effect.statements for effect in tool.effects):  # an idle call makes no progress
             continue
