@@ -1,4 +1,4 @@
-"""A database in SQLite for any deployment: a table with columns c0, c1, … for each relation."""
+"""A database for any deployment: a table with columns c0, c1, … for each relation."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ def fill(connection: sa.Connection, schema: Schema, facts: Iterable[Fact]) -> No
             int(u) if sort.is_numeric and u.isdigit() else u for u, sort in zip(fact.args, sorts, strict=True)
         )
         cells = cells or (1,)
-        places = ", ".join("?" * len(cells))
-        connection.exec_driver_sql(f'INSERT INTO "{fact.relation.lower()}" VALUES ({places})', cells)
+        given = {f"c{place}": cell for place, cell in enumerate(cells)}
+        places = ", ".join(f":{name}" for name in given)
+        connection.execute(sa.text(f'INSERT INTO "{fact.relation.lower()}" VALUES ({places})'), given)
 
 
-def tables(schema: Schema, checked: bool = True) -> sa.Connection:
-    """A connection to a new database in memory, with the tables."""
-    engine = sa.create_engine("sqlite://", enable_from_linting=False)
+def tables(schema: Schema, checked: bool = True, url: str = "sqlite://") -> sa.Connection:
+    """A connection to a database, by default a new one in memory, with the tables."""
+    engine = sa.create_engine(url, enable_from_linting=False)
     connection = engine.connect()
     for statement in schema_of(schema, checked):
         connection.exec_driver_sql(statement)

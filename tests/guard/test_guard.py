@@ -453,3 +453,27 @@ def test_one_of_several_agents_has_its_own_tools(tmp_path):
     with guarded(desk, bound, agent="head") as guard:
         assert guard.check("approve", {"r": 1, "c": "bob"}).allowed
         assert guard.check("ask", {"c": "ann", "n": 1}).reason == "unknown tool"
+
+
+def test_upper_and_lower_case_are_told_apart(desk, tmp_path):
+    """Who asked for a refund does not approve it by another spelling of their name."""
+    tables = TABLES.replace("id TEXT PRIMARY KEY", "id TEXT COLLATE NOCASE PRIMARY KEY")
+    with guarded(desk, database(tmp_path, *ROWS, tables=tables)) as guard:
+        assert guard.check("approve", {"r": 1, "c": "ANN"}).reason == "not offered"
+        assert guard.check("approve", {"r": 1, "c": "bob"}).allowed
+
+
+def test_a_row_with_null_is_no_fact(desk, tmp_path):
+    with guarded(desk, database(tmp_path, (1, "ann", "asked", 1))) as guard:
+        with sqlite3.connect(tmp_path / "live.sqlite") as connection:  # SQLite allows it in a key of texts
+            connection.execute("UPDATE clerk SET id = NULL WHERE id = 'bob'")
+        connection.close()
+        assert {call.arguments["c"] for call in guard.calls() if "c" in call.arguments} == {"ann"}
+
+
+def test_a_number_with_a_fraction_is_not_listed(desk, tmp_path):
+    tables = TABLES.replace("id INTEGER PRIMARY KEY", "id NUMERIC PRIMARY KEY")
+    bound = database(tmp_path, (1.5, "ann", "approved", 1), (2.0, "ann", "approved", 1), tables=tables)
+    with guarded(desk, bound) as guard:
+        assert [str(call) for call in guard.calls() if call.tool == "pay"] == ["pay(r=2)"]
+        assert guard.check("pay", {"r": 2}).allowed

@@ -15,6 +15,7 @@ import stead_sym as st
 from generated.formulas import Signature, assignments, formulas
 from generated.integers import Texts
 from generated.strategies import instances
+from postgresql import server
 from stead_sym.conformance.bound_tables import BoundTables
 from stead_sym.deployment.gates import matched
 from stead_sym.guard.cells import Cell, Cells
@@ -58,10 +59,11 @@ SIGNATURE = Signature(
 class Asked:
     """The queries of a deployment over tables of its own."""
 
-    def __init__(self, deployment, checked=True):
+    def __init__(self, deployment, checked=True, url="sqlite://"):
         self.deployment = deployment
-        self.connection = tables(deployment.schema, checked)
-        self.cells = Cells(deployment, BoundTables(deployment, binding(deployment.schema), self.connection))
+        self.connection = tables(deployment.schema, checked, url)
+        bound = BoundTables(deployment, binding(deployment.schema), self.connection)
+        self.cells = Cells(deployment, bound, self.connection)
         self.queries = Queries(self.cells)
 
     def fill(self, facts):
@@ -94,14 +96,23 @@ def agree(asked, formula, scope, instance):
         assert truth(assignment) == [holds(formula, instance, assignment)] * 2, assignment
 
 
-@pytest.fixture(scope="module")
-def dense():
-    return Asked(DENSE)
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def new_database(request):
+    if request.param == "sqlite":
+        yield lambda: "sqlite://"
+    else:
+        with server() as database:
+            yield database
 
 
 @pytest.fixture(scope="module")
-def integers():
-    return Asked(INTEGERS)
+def dense(new_database):
+    return Asked(DENSE, url=new_database())
+
+
+@pytest.fixture(scope="module")
+def integers(new_database):
+    return Asked(INTEGERS, url=new_database())
 
 
 SCOPES = some.dictionaries(some.sampled_from(("x", "w")), some.sampled_from(SIGNATURE.sorts), max_size=2)
@@ -218,13 +229,13 @@ def bracketed(asked, formula, scope, facts):
 
 
 @pytest.fixture(scope="module")
-def loose_dense():
-    return Asked(DENSE, checked=False)
+def loose_dense(new_database):
+    return Asked(DENSE, checked=False, url=new_database())
 
 
 @pytest.fixture(scope="module")
-def loose_integers():
-    return Asked(INTEGERS, checked=False)
+def loose_integers(new_database):
+    return Asked(INTEGERS, checked=False, url=new_database())
 
 
 @given(data=some.data())

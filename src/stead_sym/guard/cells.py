@@ -6,7 +6,7 @@ the way to the database and back. A column that may hold what its finite sort do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -44,9 +44,11 @@ class Cell:
 class Cells:
     """What stands for the values of each sort in the bound tables."""
 
-    def __init__(self, deployment: Deployment, bound: BoundTables) -> None:
+    def __init__(self, deployment: Deployment, bound: BoundTables, connection: sa.Connection) -> None:
         """Find what the columns of each sort hold; raise `InputError` if they do not agree."""
         self.schema = deployment.schema
+        self._is_sqlite = connection.dialect.name == "sqlite"
+        self._inexact = _inexact(connection)
         self.bound = bound
         self._kinds = {sort.name: self._kind(sort) for sort in self.schema.sorts}
         self._contents = {sort.name: self._listed(sort) for sort in self.schema.sorts}
@@ -65,8 +67,11 @@ class Cells:
         for table, name in self.bound.columns_of(sort.name):
             column = table.column(name)
             kind = "other" if column is None else str(column.kind)
-            if isinstance(self.bound.tables[table.name].c[name].type, sa.Uuid):
+            of = self.bound.tables[table.name].c[name].type
+            if isinstance(of, sa.Uuid):
                 kind = "uuid"
+            if getattr(of, "collation", None) in self._inexact or of.__visit_name__ == "CITEXT":
+                raise InputError(f"{table.name}.{name} takes different texts for equal; bind another column")
             kinds.setdefault(kind, f"{table.name}.{name}")
         if len(kinds) > 1:
             (one, here), (other, there), *_ = kinds.items()
@@ -85,16 +90,18 @@ class Cells:
     def _listed(self, sort: Sort) -> Mapping[Value, object]:
         """Return what stands for each value of a finite sort."""
         listed = self.bound.contents(sort.name)
-        match self._kinds[sort.name]:
+        kind = self._kinds[sort.name]
+        if sort.values is None and kind != "boolean":
+            return {}
+        match kind:
             case "text":
                 return {value: str(content) for value, content in listed.items()}
             case "number":
                 if all(is_numeral(str(content)) for content in listed.values()):
                     return {value: int(str(content)) for value, content in listed.items()}
             case "boolean":
-                if all(isinstance(content, bool) for content in listed.values()):
+                if listed and all(isinstance(content, bool) for content in listed.values()):
                     return listed
-        kind = self._kinds[sort.name]
         raise InputError(f"the columns of sort {sort.name} hold {kind}, which its values are not; bind texts")
 
     # values and contents
@@ -151,11 +158,13 @@ class Cells:
         return next(iter(self._contents[sort].values()), some.get(self._kinds[sort]))
 
     def shown(self, content: object, sort: str) -> object:
-        """Return the argument that a content is, as a call has it."""
+        """Return the argument that a content is, as a call has it; raise `Unusable` if it is none."""
         if self.schema.sort(sort).values is not None:
             value = self._values[sort][content]
             return int(value) if is_numeral(value) else value
-        if isinstance(content, Decimal):
+        if isinstance(content, float | Decimal):
+            if content != int(content):
+                raise Unusable("has a fraction, which no argument has")
             return int(content)
         return str(content) if isinstance(content, UUID) else content
 
@@ -174,9 +183,15 @@ class Cells:
         """Return the cell of a relation's column in a row of its table."""
         column = alias.c[self.bound.rows[relation].columns[place]]
         sort = self.schema.relation(relation).sorts[place]
+        return Cell(self._exactly(column), sort, self.is_loose(relation, place))
+
+    def _exactly(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+        """Return the content of a column so that equal ones are the same text, in upper and lower case."""
         if isinstance(column.type, sa.Enum) and column.type.native_enum:
-            return Cell(sa.cast(column, sa.String()), sort, self.is_loose(relation, place))
-        return Cell(column, sort, self.is_loose(relation, place))
+            return sa.cast(column, sa.String())
+        if self._is_sqlite and isinstance(column.type, sa.String):
+            return sa.collate(column, "BINARY")
+        return column
 
     def is_loose(self, relation: str, place: int) -> bool:
         """Return True if the database lets the column hold what its finite sort does not list."""
@@ -204,13 +219,10 @@ class Cells:
     def is_fact(self, alias: sa.FromClause, relation: str) -> Iterator[sa.ColumnElement[bool]]:
         """Yield the conditions that a row is a fact: what `where` says, and no NULL."""
         bound = self.bound.rows[relation]
-        table = self.bound.found.table(bound.table)
         for name, content in bound.where.items():
             yield alias.c[name] == content
-        for name in bound.columns:
-            column = None if table is None else table.column(name)
-            if column is None or column.nullable:
-                yield alias.c[name].is_not(None)
+        for name in bound.columns:  # also of a primary key, which may be NULL in SQLite
+            yield alias.c[name].is_not(None)
 
     def rank(self, expression: sa.ColumnElement[Any], sort: str) -> sa.ColumnElement[Any]:
         """Return the position of a content in the list of its ordered sort, NULL if it is not listed."""
@@ -249,3 +261,11 @@ def _encodes(text: str) -> bool:
 
 def _no_uuid() -> UUID:
     raise ValueError
+
+
+def _inexact(connection: sa.Connection) -> Collection[str]:
+    """Return the collations for which different texts may be equal; those of SQLite are never used."""
+    if connection.dialect.name != "postgresql":
+        return ()
+    asked = sa.text("SELECT collname FROM pg_collation WHERE NOT collisdeterministic")
+    return frozenset(connection.scalars(asked))

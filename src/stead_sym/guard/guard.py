@@ -98,7 +98,7 @@ class Guard:
         self._engine = live_engine(binding.database)
         try:
             with self._engine.connect() as connection:
-                self._cells = Cells(plain, BoundTables(plain, binding, connection))
+                self._cells = Cells(plain, BoundTables(plain, binding, connection), connection)
                 tools = plain.tools_of(self._role)
                 self._plans = Plans(plain, self._cells, tools, in_force, bounds=bounds)
                 self._plans.try_all(connection)

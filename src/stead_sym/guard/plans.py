@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
+from stead_sym.data.spelling import Unusable
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import matched
 from stead_sym.deployment.parts import Gate
@@ -171,10 +173,12 @@ class Plans:
         params = plan.tool.params
         for query in self._listing(plan, related):
             for row in connection.execute(query.limit(limit - len(found)), given):
-                shown = zip(params, row, strict=False)  # a tool without parameters has one column
-                call = ToolCall(plan.tool.name, {p.name: self._cells.shown(u, p.sort) for p, u in shown})
-                if call not in found:
-                    found.append(call)
+                with suppress(Unusable):  # a content that no call can name
+                    shown = zip(params, row, strict=False)  # a tool without parameters has one column
+                    named = {p.name: self._cells.shown(u, p.sort) for p, u in shown}
+                    call = ToolCall(plan.tool.name, named)
+                    if call not in found:
+                        found.append(call)
             if len(found) >= limit:
                 break
         return found

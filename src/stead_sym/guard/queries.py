@@ -245,12 +245,10 @@ class Queries:
             expression, known = self._term(term, scope, cell.sort)
             if cell.loose and (known or is_compound(term) or not surely):
                 known = [*known, self.cells.known(cell)]
-            self._seek(alias, cell.expression)
+            if not _is_listed(atom):
+                rows = self.cells.bound.rows[atom.relation]
+                self.sought.add((rows.table, rows.columns[place]))
             yield _judged(cell.expression == expression, known, surely)
-
-    def _seek(self, alias: sa.FromClause, expression: sa.ColumnElement[Any]) -> None:
-        if isinstance(alias, sa.Alias) and isinstance(expression, sa.Column):
-            self.sought.add((str(alias.element.name), expression.name))  # type: ignore[attr-defined]
 
     def _set_equal(self, draft: _Draft, slot: Slot, surely: bool) -> bool:
         """Give a variable the value of a term that it has to be equal to; return False if there is none."""
