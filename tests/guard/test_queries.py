@@ -229,13 +229,13 @@ def bracketed(asked, formula, scope, facts):
 
 
 @pytest.fixture(scope="module")
-def loose_dense(new_database):
-    return Asked(DENSE, checked=False, url=new_database())
+def loose_dense():
+    return Asked(DENSE, checked=False)
 
 
 @pytest.fixture(scope="module")
-def loose_integers(new_database):
-    return Asked(INTEGERS, checked=False, url=new_database())
+def loose_integers():
+    return Asked(INTEGERS, checked=False)
 
 
 @given(data=some.data())

@@ -37,12 +37,14 @@ class ToolCall:
 class Allowed:
     """The call may be made. ``by`` are the guard and the lines of gates that let it through.
 
-    ``result`` is what carried the call out, if `Guard.call` did.
+    ``result`` is what the function returned that carried the call out, if `Guard.call` did. ``entry`` is the
+    number of the decision's line in the log, if there is one.
     """
 
     call: ToolCall
     by: Sequence[str]
     result: object = None
+    entry: int | None = None
 
     @property
     def allowed(self) -> bool:

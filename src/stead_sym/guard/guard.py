@@ -156,21 +156,19 @@ class Guard:
         call = _proposed(tool, arguments)
         for attempt in range(_TRIES):
             decision: Decision | None = None
-            number: int | None = None
             try:
                 with transaction(self._engine, writes=True) as connection:
-                    found = self._decide(connection, call)
-                    number = self._append(found)
-                    decision = found
+                    decision = self._logged(self._decide(connection, call))
                     if isinstance(decision, Denied):
                         return decision
                     contents = self._arguments(self._plans.tools[tool], call)
-                    decision = replace(decision, result=do(connection, **contents))
-                self._ended("done", number)
-                return decision
+                    done = replace(decision, result=do(connection, **contents))
+                self.record(done, "done")
+                return done
             except BaseException as error:
                 conflict = isinstance(error, DBAPIError) and is_conflict(error)
-                self._ended("conflict" if conflict else "failed", number)
+                if isinstance(decision, Allowed):
+                    self.record(decision, "conflict" if conflict else "failed")
                 if not conflict:
                     if decision is None and isinstance(error, SQLAlchemyError | OSError):
                         return self._undecided(call, error)
@@ -178,6 +176,15 @@ class Guard:
             time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
         why = f"it conflicts with others at the same time, also when tried {_TRIES} times"
         return self._denied_unread(call, why)
+
+    def record(self, allowed: Allowed, event: str) -> None:
+        """Append to the log what became of an allowed call that was made outside of `call`, such as `done`.
+
+        Without such a line the log shows that the call was allowed, and not if it was made.
+        """
+        if self._log is not None and allowed.entry is not None:
+            with suppress(OSError):  # the call is made; its own line is in the log
+                self._log.append(event, {"of": allowed.entry})
 
     def calls(self, limit: int = 20) -> Sequence[ToolCall]:
         """Return calls that are allowed in the present state, at most ``limit`` of each tool.
@@ -264,7 +271,7 @@ class Guard:
     def _denied_unread(self, call: ToolCall, why: str) -> Denied:
         denied = Denied(call, "undecided", why)
         with suppress(OSError):  # the log may be what cannot be used
-            self._append(denied)
+            self._logged(denied)
         return denied
 
     # the log
@@ -278,23 +285,14 @@ class Guard:
         }
 
     def _logged(self, decision: Decision) -> Decision:
-        self._append(decision)
-        return decision
-
-    def _append(self, decision: Decision) -> int | None:
-        """Append a decision to the log and return the number of its line, None if there is no log."""
+        """Return the decision once it is in the log, if there is one; raise `OSError`."""
         if self._log is None:
-            return None
+            return decision
         entry: dict[str, object] = {"tool": decision.call.tool, "arguments": dict(decision.call.arguments)}
         if isinstance(decision, Allowed):
-            return self._log.append("allowed", {**entry, "by": list(decision.by)})
-        return self._log.append("denied", {**entry, "reason": decision.reason, "why": decision.why})
-
-    def _ended(self, event: str, number: int | None) -> None:
-        """Append what became of an allowed call; without this line it is seen that it may not have ended."""
-        if self._log is not None and number is not None:
-            with suppress(OSError):
-                self._log.append(event, {"of": number})
+            return replace(decision, entry=self._log.append("allowed", {**entry, "by": list(decision.by)}))
+        self._log.append("denied", {**entry, "reason": decision.reason, "why": decision.why})
+        return decision
 
 
 def _proposed(tool: str, arguments: Mapping[str, object] | None) -> ToolCall:
