@@ -196,6 +196,24 @@ def test_it_allows_what_is_offered_behind_the_gates(tmp_path_factory, data):
     assert calls == st.offer(under_gates(desk, "rules"), instance)
 
 
+@pytest.mark.parametrize(
+    ("name", "gate"),
+    [("flights", "tariff"), ("partial_refunds", "what_is_left"), ("repository", "for_the_owner")],
+)
+@given(data=some.data())
+def test_it_allows_what_the_examples_offer_behind_their_gates(tmp_path_factory, name, gate, data):
+    deployment = st.load(name)
+    url = f"sqlite:///{tmp_path_factory.mktemp('law') / 'live.sqlite'}"
+    instance = data.draw(instances(deployment.schema, size=2))
+    with sa.create_engine(url).begin() as connection:
+        for statement in schema_of(deployment.schema):
+            connection.exec_driver_sql(statement)
+        fill(connection, deployment.schema, instance.facts)
+    with st.Guard(deployment, binding(deployment.schema, url), gates=gate, bounds=False) as guard:
+        calls = {st.Call(call.tool, tuple(map(str, call.arguments.values()))) for call in guard.calls(999)}
+    assert calls == st.offer(under_gates(deployment, gate), instance)
+
+
 # transactions
 
 
