@@ -495,3 +495,38 @@ def test_a_number_with_a_fraction_is_not_listed(desk, tmp_path):
     with guarded(desk, bound) as guard:
         assert [str(call) for call in guard.calls() if call.tool == "pay"] == ["pay(r=2)"]
         assert guard.check("pay", {"r": 2}).allowed
+
+
+def test_constants_do_not_count_towards_a_bound(tmp_path):
+    text = DESK.replace("initially any Clerk", "init Clerk(ann)\n  Clerk(bob)").replace("clerk 2", "clerk 0")
+    desk, bound = st.parse_deployment(text), database(tmp_path, *ROWS)
+    with guarded(desk, bound) as guard:
+        assert guard.check("approve", {"r": 1, "c": "bob"}).allowed
+        with sqlite3.connect(tmp_path / "live.sqlite") as connection:
+            connection.execute("INSERT INTO clerk VALUES ('eve')")
+        connection.close()
+        assert guard.check("approve", {"r": 1, "c": "bob"}).reason == "past a bound"
+
+
+def test_relations_that_share_a_table(tmp_path):
+    """Of the rows of one table those with `where` are the facts of each."""
+    people = "CREATE TABLE person (name TEXT PRIMARY KEY, role TEXT, boss TEXT); INSERT INTO person VALUES"
+    people += " ('ann', 'clerk', 'bob'), ('bob', 'head', NULL), ('eve', 'guest', 'bob');"
+    bound = database(tmp_path, *ROWS, tables=TABLES + people)
+    text = DESK.replace(
+        "relation Refund(",
+        "relation Head(id: clerk key)\nrelation Boss(clerk key, clerk)\n\nrelation Refund(",
+    )
+    text = text.replace(
+        "& Clerk(c) & ~Refund(id = r, asker = c)", "& Boss(c, _) & exists h. (Boss(c, h) & Head(h))"
+    )
+    relations = {
+        "Clerk": Rows("person", ("name",), {"role": "clerk"}),
+        "Head": Rows("person", ("name",), {"role": "head"}),
+        "Boss": Rows("person", ("name", "boss")),
+    }
+    with guarded(st.parse_deployment(text), replace(bound, relations=relations), bounds=False) as guard:
+        assert guard.check("ask", {"c": "ann", "n": 1}).allowed
+        assert guard.check("ask", {"c": "bob", "n": 1}).reason == "not offered"
+        assert guard.check("approve", {"r": 1, "c": "eve"}).allowed
+        assert guard.check("approve", {"r": 1, "c": "bob"}).reason == "not offered"

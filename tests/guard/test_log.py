@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 
@@ -80,6 +81,20 @@ def test_a_log_of_another_deployment_is_refused(tmp_path):
     assert st.check_audit_log(tmp_path / "log").lines == 1
     with pytest.raises(st.InputError, match="log:1: not of this version of refund"):
         st.check_audit_log(tmp_path / "log", st.load("refund"))
+
+
+def test_a_line_with_a_hash_of_its_own_breaks_the_chain(log):
+    """Who changes a line and computes its hash again has to change all lines after it."""
+    lines = log.read_bytes().splitlines(keepends=True)
+    entry = json.loads(lines[2])
+    del entry["hash"]
+    entry["arguments"]["r"] = 99
+    text = json.dumps(entry, sort_keys=True).encode()
+    entry["hash"] = hashlib.sha256(text).hexdigest()
+    lines[2] = json.dumps(entry, sort_keys=True).encode() + b"\n"
+    log.write_bytes(b"".join(lines))
+    with pytest.raises(st.InputError, match="log:4: the chain of hashes is broken"):
+        st.check_audit_log(log)
 
 
 def test_lines_longer_than_a_block_and_many_writers(tmp_path):

@@ -127,6 +127,42 @@ def test_a_condition_is_true_where_its_formula_is(dense, data):
     agree(dense, DENSE.formula(written, scope), scope, instance)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exists x: a. x = k",
+        "exists x: a, y: a. (x = y & y = k)",
+        "forall x: a. x = k",
+        "exists x: a. ~P(x)",
+        "exists x: a. true",
+        "exists x: o. x = low",
+        "exists x: o. x > low",
+        "exists x: o. succ(x, high)",
+        "exists x in o. ~T(_, x)",
+        "exists x in o. x = middle",
+        "forall x in o. exists y: a. T(y, x)",
+        "exists x: a. (P(x) & x = k | T(x, high))",
+        "exists x: a. (P(x) | exists y: b. Q(x, y))",
+        "exists x: a, y: a. (P(x) & P(y) & x != y)",
+        "~exists x: a. (T(x, low) & ~P(x))",
+        "(exists x: a. P(x)) <-> N()",
+        "atleast 2 x: a. true",
+        "atmost 1 x: a. P(x)",
+        "atmost 0 x: a. T(x, low)",
+        "exactly 1 x: a. P(x)",
+        "exactly 2 x: a. (P(x) | T(x, _))",
+    ],
+)
+def test_each_form_is_read_alike(dense, text):
+    formula = DENSE.formula(text)
+    facts = [Fact("P", ("k",)), Fact("P", ("a0",)), Fact("P", ("a1",)), Fact("T", ("a0", "low"))]
+    facts += [Fact("T", ("k", "high")), Fact("Q", ("a2", "b0")), Fact("N", ())]
+    for number in range(2 ** len(facts)):
+        chosen = frozenset(fact for place, fact in enumerate(facts) if number >> place & 1)
+        dense.fill(chosen)
+        agree(dense, formula, {}, Instance(DENSE.schema, chosen))
+
+
 @given(seed=some.integers(0, 10**9), data=some.data())
 def test_integers_are_counted_and_summed_alike(integers, seed, data):
     scope = data.draw(some.sampled_from(({}, {"x": "rec"}, {"x": "n", "y": "m"})))
@@ -250,3 +286,40 @@ def test_what_is_sure_of_integers_holds_whatever_they_are(loose_integers, seed, 
     scope = data.draw(some.sampled_from(({}, {"x": "rec"}, {"x": "n"})))
     formula = INTEGERS.formula(Texts(Random(seed)).formula(dict(scope), 2), scope)
     bracketed(loose_integers, formula, scope, data.draw(spoilt(INTEGERS)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "atleast 2 x: s. S(x)",
+        "exactly 1 x: s. S(x)",
+        "atmost 1 x: s. S(x)",
+        "~atmost 1 x: s. S(x)",
+        "exists x in s. (S(x) & x != s1)",
+        "exists x in s. (S(x) & ~R(_, x))",
+        "forall x: s. (S(x) -> x = s0)",
+        "exists x: s, y: s. (S(x) & S(y) & ~(x = y))",
+    ],
+)
+@pytest.mark.parametrize("unlisted", [("s7",), ("s0", "s7"), ("s7", "s8"), ("s0", "s1", "s7")])
+def test_an_unlisted_content_may_be_one_that_is_there(loose_dense, text, unlisted):
+    facts = [Fact("S", (value,)) for value in unlisted] + [Fact("R", ("b0", "s0"))]
+    bracketed(loose_dense, DENSE.formula(text), {}, facts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(count x: m. L(x)) = 2",
+        "(count x: m. L(x)) >= 2",
+        "(sum x for x: m. L(x)) > 11",
+        "(sum y for x: rec, y: n. R(x, y)) < 9",
+        "~((sum y for x: rec, y: n. R(x, y)) < 9)",
+        "exists x: rec, y: n. (R(x, y) & y + 1 > 7)",
+        "exists y in n. (R(_, y) & y > 3)",
+    ],
+)
+@pytest.mark.parametrize("unlisted", ["7", "2"])
+def test_an_integer_that_no_sort_has_may_be_one_that_is_there(loose_integers, text, unlisted):
+    facts = [Fact("L", ("0",)), Fact("L", ("12",)), Fact("R", ("rec0", "1")), Fact("R", ("rec1", unlisted))]
+    bracketed(loose_integers, INTEGERS.formula(text), {}, facts)

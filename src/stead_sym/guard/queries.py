@@ -211,9 +211,6 @@ class Queries:
         for formula, scope in draft.items:
             if not isinstance(formula, Atom):
                 draft.conditions.append(self.condition(formula, draft.scope(scope), surely=surely))
-        if surely:
-            loose = (draft.cells[slot] for slot in draft.slots if slot.declared and draft.cells[slot].loose)
-            draft.conditions.extend(map(self.cells.known, loose))
         yield Join([alias for _, _, alias, _ in draft.rows], draft.conditions, draft.cells)
 
     def _add_row(self, draft: _Draft, atom: Atom, scope: Mapping[str, Cell | Slot]) -> None:
