@@ -7,10 +7,12 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from test_queries import DENSE, FORMS, Asked, agree
 
 import stead_sym as st
 from postgresql import server
 from stead_sym.conformance.binding import Binding
+from stead_sym.relational.instance import Fact, Instance
 
 DESK = """
 deployment desk
@@ -158,3 +160,18 @@ def test_a_collation_that_takes_different_texts_for_equal_is_refused(databases):
     engine.dispose()
     with pytest.raises(st.InputError, match="takes different texts for equal"):
         guarded(made)
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_each_form_is_read_alike(dense, text):
+    facts = [Fact("P", ("k",)), Fact("P", ("a0",)), Fact("T", ("a0", "low")), Fact("Q", ("a1", "b0"))]
+    dense.fill(facts)
+    agree(dense, DENSE.formula(text), {}, Instance(DENSE.schema, frozenset(facts)))
+
+
+@pytest.fixture(scope="module")
+def dense(databases):
+    asked = Asked(DENSE, url=databases())
+    yield asked
+    asked.connection.close()
+    asked.connection.engine.dispose()

@@ -15,7 +15,6 @@ import stead_sym as st
 from generated.formulas import Signature, assignments, formulas
 from generated.integers import Texts
 from generated.strategies import instances
-from postgresql import server
 from stead_sym.conformance.bound_tables import BoundTables
 from stead_sym.deployment.gates import matched
 from stead_sym.guard.cells import Cell, Cells
@@ -96,23 +95,14 @@ def agree(asked, formula, scope, instance):
         assert truth(assignment) == [holds(formula, instance, assignment)] * 2, assignment
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def new_database(request):
-    if request.param == "sqlite":
-        yield lambda: "sqlite://"
-    else:
-        with server() as database:
-            yield database
+@pytest.fixture(scope="module")
+def dense():
+    return Asked(DENSE)
 
 
 @pytest.fixture(scope="module")
-def dense(new_database):
-    return Asked(DENSE, url=new_database())
-
-
-@pytest.fixture(scope="module")
-def integers(new_database):
-    return Asked(INTEGERS, url=new_database())
+def integers():
+    return Asked(INTEGERS)
 
 
 SCOPES = some.dictionaries(some.sampled_from(("x", "w")), some.sampled_from(SIGNATURE.sorts), max_size=2)
@@ -127,37 +117,37 @@ def test_a_condition_is_true_where_its_formula_is(dense, data):
     agree(dense, DENSE.formula(written, scope), scope, instance)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "exists x: a. x = k",
-        "exists x: a, y: a. (x = y & y = k)",
-        "forall x: a. x = k",
-        "exists x: a. ~P(x)",
-        "exists x: a. true",
-        "exists x: o. x = low",
-        "exists x: o. x > low",
-        "exists x: o. succ(x, high)",
-        "exists x in o. ~T(_, x)",
-        "exists x in o. x = middle",
-        "forall x in o. exists y: a. T(y, x)",
-        "exists x: a. (P(x) & x = k | T(x, high))",
-        "exists x: a. (P(x) | exists y: b. Q(x, y))",
-        "exists x: a, y: a. (P(x) & P(y) & x != y)",
-        "~exists x: a. (T(x, low) & ~P(x))",
-        "(exists x: a. P(x)) <-> N()",
-        "atleast 2 x: a. true",
-        "atmost 1 x: a. P(x)",
-        "atmost 0 x: a. T(x, low)",
-        "exactly 1 x: a. P(x)",
-        "exactly 2 x: a. (P(x) | T(x, _))",
-    ],
-)
+FORMS = [
+    "exists x: a. x = k",
+    "exists x: a, y: a. (x = y & y = k)",
+    "forall x: a. x = k",
+    "exists x: a. ~P(x)",
+    "exists x: a. true",
+    "exists x: o. x = low",
+    "exists x: o. x > low",
+    "exists x: o. succ(x, high)",
+    "exists x in o. ~T(_, x)",
+    "exists x in o. x = middle",
+    "forall x in o. exists y: a. T(y, x)",
+    "exists x: a. (P(x) & x = k | T(x, high))",
+    "exists x: a. (P(x) | exists y: b. Q(x, y))",
+    "exists x: a, y: a. (P(x) & P(y) & x != y)",
+    "~exists x: a. (T(x, low) & ~P(x))",
+    "(exists x: a. P(x)) <-> N()",
+    "atleast 2 x: a. true",
+    "atmost 1 x: a. P(x)",
+    "atmost 0 x: a. T(x, low)",
+    "exactly 1 x: a. P(x)",
+    "exactly 2 x: a. (P(x) | T(x, _))",
+]
+
+
+@pytest.mark.parametrize("text", FORMS)
 def test_each_form_is_read_alike(dense, text):
     formula = DENSE.formula(text)
     facts = [Fact("P", ("k",)), Fact("P", ("a0",)), Fact("P", ("a1",)), Fact("T", ("a0", "low"))]
     facts += [Fact("T", ("k", "high")), Fact("Q", ("a2", "b0")), Fact("N", ())]
-    for number in range(2 ** len(facts)):
+    for number in range(0, 2 ** len(facts), 3):
         chosen = frozenset(fact for place, fact in enumerate(facts) if number >> place & 1)
         dense.fill(chosen)
         agree(dense, formula, {}, Instance(DENSE.schema, chosen))

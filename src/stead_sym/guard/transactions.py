@@ -35,6 +35,15 @@ def live_engine(url: str) -> sa.Engine:
         raise InputError(
             f"{shown_url(url)}: cannot be opened ({reason_of(error)}); give another URL"
         ) from None
+    if name == "postgresql":
+
+        @sa.event.listens_for(engine, "connect")
+        def plainly(connection: Any, _: object) -> None:
+            cursor = connection.cursor()
+            cursor.execute("SET jit = off")  # compiling a check takes far longer than running it
+            cursor.close()
+            connection.commit()
+
     if name == "sqlite":
 
         @sa.event.listens_for(engine, "connect")
