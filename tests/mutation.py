@@ -3080,6 +3080,36 @@ MUTATIONS = (
         "if True:",
     ),
     Mutation(
+        "few facts: a fair event always changes a fact",
+        "/analyses/local/runs.py",
+        "met = ~fair.enabled | fair.without |",
+        "met = ~fair.enabled |",
+    ),
+    Mutation(
+        "few facts: a fair event comes where it may be enabled",
+        "/analyses/local/steps.py",
+        "return self._reading(substitute(happens, _terms(given))).must",
+        "return self._reading(substitute(happens, _terms(given))).may",
+    ),
+    Mutation(
+        "few facts: a fair event comes for values that are not active",
+        "/analyses/local/steps.py",
+        "elif not implies_active(core(event.guard), param.name):",
+        "elif False:",
+    ),
+    Mutation(
+        "few facts: there always is a value for which an event comes",
+        "/analyses/local/questions.py",
+        'yield Globally("A", Or((Exists(binder, witness), question.body)))',
+        "pass",
+    ),
+    Mutation(
+        "few facts: runs that a constraint on states leaves out do not count",
+        "/analyses/local/model.py",
+        "endless = not local.deployment.fair and any(",
+        "endless = any(",
+    ),
+    Mutation(
         "a slice does not know which values are in use",
         "/analyses/views/slicing.py",
         "more = (slicing.unsaid & tracked) - using.keys()",

@@ -434,7 +434,7 @@ def test_a_gate_is_offered_where_only_idleness_mends(tmp_path, capsys, monkeypat
     assert f"Behind the gate of `stead-sym shield {file} --spec approved` it holds of every agent" in printed
     assert main(["blame", str(file), "--policy", "busy", "--json"]) == 0
     [answer] = json.loads(capsys.readouterr().out)
-    assert answer["gate"] == "gate shield\n  forbid work() when ~Approved()"
+    assert answer["gate"] == "gate shield default allow\n  forbid work() when ~Approved()"
 
 
 class _Kept:

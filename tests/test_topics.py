@@ -11,7 +11,9 @@ import pytest
 
 import stead_sym as st
 from stead_sym import errors
+from stead_sym.cli import deepen, limits, verify
 from stead_sym.cli.main import main
+from stead_sym.report import failures
 from stead_sym.report.topics import Topic, base, topic, topics
 from stead_sym.verification.findings.finding import Finding, Kind
 from stead_sym.verification.findings.static import lint
@@ -90,7 +92,9 @@ def test_the_example_of_an_error_raises_it(
     def note(error: st.SteadError, **_: object) -> None:
         raised.append(error)
 
-    monkeypatch.setattr("stead_sym.report.failures.print_error", note)
+    # each module that has it, and not only the first: one that is imported meanwhile would keep `note`
+    for module in (failures, deepen, limits, verify):
+        monkeypatch.setattr(module, "print_error", note)
     monkeypatch.chdir(tmp_path)
     match found.kind:
         case "stead":

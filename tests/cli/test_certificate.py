@@ -70,6 +70,18 @@ def test_a_certificate_about_something_else(certificate, capsys):
     assert "is about another deployment than ward" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("formula", ["AG ~did leave()", "AG ~once Left()", "AG ~refused leave()"])
+def test_a_certificate_about_a_file_that_speaks_of_the_past(tmp_path, capsys, formula):
+    file, proof = tmp_path / "door.stead", str(tmp_path / "proof")
+    text = f"deployment door\nrelation Left()\ntool leave()\n  effect insert Left()\nspec stays {formula}\n"
+    file.write_text(text, encoding="utf-8")
+    main(["verify", str(file), "--quiet", "--certify", proof])
+    assert main(["check-certificate", proof, "--about", str(file)]) == 0
+    file.write_text(text.replace("insert Left()", "delete Left()"), encoding="utf-8")
+    assert main(["check-certificate", proof, "--about", str(file)]) == 2
+    assert "is about another deployment" in capsys.readouterr().err
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path, capsys):
     (tmp_path / "certificate.json").write_text("mine", encoding="utf-8")
     assert main([*VERIFY, str(tmp_path)]) == 2

@@ -19,6 +19,7 @@ import stead_sym as st
 from engine_pairs import examples
 from generated.deployments import deployments
 from generated.mortality import mortal_deployments
+from generated.past import past_workflows
 from generated.workflows import workflows
 
 PEERS = pytest.mark.parametrize("peer", [nusmv, storm])
@@ -68,6 +69,13 @@ def test_events_and_several_agents(peer, deployment):
 @settings(max_examples=examples(40))
 @given(deployment=mortal_deployments(specs=4))
 def test_values_that_die(peer, deployment):
+    assert_peer_agrees(peer, deployment)
+
+
+@PEERS
+@settings(max_examples=examples(15))
+@given(deployment=past_workflows())
+def test_steps_and_the_past(peer, deployment):
     assert_peer_agrees(peer, deployment)
 
 

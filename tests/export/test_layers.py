@@ -127,3 +127,35 @@ def test_both_verdicts_are_there():
     clock = st.parse_deployment(CLOCK)
     answers = ours(st.verify(clock, "any", SENTENCES, findings=False)).answers.values()
     assert min(sum(answers), len(answers) - sum(answers)) > 8
+
+
+DOOR = """deployment door
+sort guest
+relation In(guest)
+bound guest 1
+event come()
+  guard ~In(_)
+  effect
+    fresh g: guest
+    insert In(g)
+tool leave(g: guest)
+  guard In(g)
+  effect delete In(g)
+spec left AG forall g. (In(g) -> AF did leave(g))
+spec back AG forall g. (In(g) -> ~once did leave(g))
+spec gone AG forall g. (In(g) -> EF (~In(g) & EX In(g)))
+"""
+
+
+def test_what_is_kept_of_steps_makes_no_value_active():
+    result = st.verify(st.parse_deployment(DOOR), "any", findings=False)
+    text = st.to_smv(st.exported(result))
+    assert "  active_guest_guest1 := fact_In_guest1; --" in text
+    assert "fact_did_leave__1___guest1" in text
+
+
+@pytest.mark.parametrize("peer", [nusmv, storm])
+def test_steps_of_values_that_die(peer, tmp_path):
+    result = st.verify(st.parse_deployment(DOOR), "any", findings=False)
+    export = st.exported(result)
+    assert_agree(peer(export, tmp_path), result, export)

@@ -3,32 +3,50 @@ which sees all facts, agrees, and each run is one of the deployment."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
 
 from engine_pairs import examples, replay
 from generated.deployments import deployments
+from generated.past import past_workflows
+from generated.refusals import refused_workflows
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
+from stead_sym.analyses.local.field import can_be_followed
 from stead_sym.analyses.local.model import Local, Refuted, Shown
+from stead_sym.analyses.local.questions import dual
+from stead_sym.analyses.local.verify import localise
+from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import normal_restriction
-from stead_sym.errors import NoInitialState, Undecided
-from stead_sym.evidence.prefix import refutation
-from stead_sym.logic.syntax import Globally, Next, Until
+from stead_sym.errors import DefinitionError, NoInitialState, Undecided
+from stead_sym.evidence.prefix import endless_evidence, refutation
+from stead_sym.evidence.replay import replay as of_evidence
+from stead_sym.logic.syntax import Future, Globally, Implies, Next, Until
 from stead_sym.verification.readings import answer
 from stead_sym.verification.verify import verify
 
 
 def sentences_of(deployment):
-    """The specifications, and each as an invariant, at the next step and until another."""
+    """The specifications, and each as an invariant, at the next step, until another, at last, and as what can
+    be."""
     formulas_ = [spec.formula for spec in deployment.specs]
     for formula in formulas_:
         yield formula
         yield Globally("A", formula)
         yield Globally("A", Next("A", formula))
+        yield Future("E", formula)
     for left, right in pairwise(formulas_):
         yield Globally("A", Until("A", left, right, weak=True))
+        yield Globally("A", Implies(left, Future("A", right)))
+
+
+def with_fair_events(deployment):
+    """The deployment with a constraint on each of its events, and no other."""
+    fair = tuple(FairAction("event", e.name) for e in deployment.events if not e.stays)
+    return replace(deployment, written=replace(deployment.written, fair=(), fair_actions=fair), text=None)
 
 
 def assert_law(deployment, agent="any"):
@@ -42,15 +60,23 @@ def assert_law(deployment, agent="any"):
     local = Local.under(deployment, agent)
     wrappers, restriction = wrap_all(deployment, agent), normal_restriction(deployment)
     for formula in map(deployment.formula, sentences_of(deployment)):
-        how, holds = local.shown(formula, refuting=True), answer(explored, formula).holds
+        opposite = dual(formula) if can_be_followed(deployment) else None
+        asked, truth = (formula, True) if opposite is None else (opposite, False)
+        how = local.shown(asked, refuting=True, negated=None if truth else formula)
+        holds = answer(explored, formula).holds
         event(
             f"{'left open' if isinstance(how, str) else type(how).__name__}, {'holds' if holds else 'fails'}"
         )
-        assert not isinstance(how, Shown) or holds is True, f"{formula}: {how}"
+        assert not isinstance(how, Shown) or holds is truth, f"{formula}: {how}"
         if isinstance(how, Refuted):
-            assert holds is False, f"{formula}: {how}"
-            assert refutation(formula, how.run) is not None
+            assert holds is not truth, f"{formula}: {how}"
             replay(deployment, restriction, wrappers, how.run)
+            if how.run.loop is None:
+                assert refutation(formula, how.run) is not None
+            else:
+                evidence = endless_evidence(formula, how.run, not truth)
+                assert evidence is not None
+                assert of_evidence(deployment, wrappers, evidence).complete
 
 
 @settings(max_examples=examples(60))
@@ -63,3 +89,29 @@ def test_workflows(deployment):
 @given(deployments())
 def test_deployments(deployment):
     assert_law(deployment)
+
+
+@settings(max_examples=examples(60))
+@given(workflows())
+def test_fair_events(deployment):
+    assert_law(with_fair_events(deployment))
+
+
+@settings(max_examples=examples(60))
+@given(st.one_of(past_workflows(), refused_workflows()))
+def test_steps_and_the_past(deployment):
+    """The method as users call it, where formulas speak of what is kept beside the database."""
+    asked = [*sentences_of(deployment)]
+    try:
+        verdicts = verify(
+            deployment, "any", asked, engine="explicit", findings=False, max_states=400
+        ).verdicts
+    except (DefinitionError, NoInitialState, Undecided):
+        reject()
+    local = localise(deployment, {role.name: "any" for role in deployment.agents}, asked)
+    wrappers = wrap_all(local.deployment, "any")
+    for name, verdict in local.verdicts.items():
+        event(f"{verdict.holds}")
+        assert verdict.holds is None or verdicts[name].holds in (None, verdict.holds), name
+        if verdict.evidence is not None and name not in local.shown:
+            assert of_evidence(local.deployment, wrappers, verdict.evidence).confirmed

@@ -75,3 +75,43 @@ def test_what_needs_all_states_is_refused(
 ) -> None:
     assert main(["verify", paying, "--method", "local", *option]) == 2
     assert option[0] in capsys.readouterr().err
+
+
+MANY = "".join(f"  Kept(k{number})\n" for number in range(30))
+
+
+def test_auto_explores_what_is_left_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the data are large few facts come first; where they are small all states are explored at once."""
+    for data, left in ((MANY, {"AG EF Paid(_)"}), ("", set())):
+        path = tmp_path / "paying.stead"
+        init = f"relation Kept(order)\nbound order 2\n{'init' * bool(data)}\n{data}"
+        text = PAYING.replace("bound order 2\n", init).replace(
+            "approve()\n", "approve()\n  guard ~Approved(_)\n"
+        )
+        path.write_text(text, encoding="utf-8")
+        asked = [word for spec in ("approved", "unpaid", "AG EF Paid(_)") for word in ("--spec", spec)]
+        assert main(["verify", str(path), "--method", "auto", "--json", *asked]) == 1
+        report = json.loads(capsys.readouterr().out)
+        explored = set(report.get("explored", ()))
+        assert left <= explored
+        assert "approved" not in explored
+        words = [report["specs"][name]["verdict"] for name in ("approved", "unpaid", "AG EF Paid(_)")]
+        assert words == ["holds", "fails", "holds"]
+
+
+def test_auto_shows_a_broken_claim_beside_what_few_facts_decide(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "paying.stead"
+    text = PAYING.replace("bound order 2\n", f"relation Kept(order)\nbound order 2\ninit\n{MANY}")
+    path.write_text(text, encoding="utf-8")
+    asked = ["--spec", "approved", "--spec", "AG EF Paid(_)"]
+    assert main(["verify", str(path), "--method", "auto", *asked]) == 1
+    printed = capsys.readouterr().out
+    words = [line.split() for line in printed.splitlines()]
+    rows = {row[0]: " ".join(row[1:]) for row in words if row and row[0] in "✔✘?"}
+    assert rows["✔"].startswith("approved holds")
+    assert rows["?"].startswith("AG EF Paid(_) unknown")
+    assert rows["✘"].startswith("bound order 2 fails")
+    assert "all reachable states for 1 specification," in printed
+    assert "no verdict needs these" not in printed

@@ -13,6 +13,7 @@ from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
 from stead_sym.cli.options import add_gates
 from stead_sym.deployment.gates import under_recorded
+from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table
@@ -39,11 +40,14 @@ def _check(options: argparse.Namespace) -> int:
     if options.about is not None:
         about = Request(file=options.about, gates=tuple(options.gate or ())).load()
     checked = check_certificate(options.directory, backend=options.backend)
-    if about is not None and under_recorded(about, checked.gates, options.directory) != checked.deployment:
-        raise InputError(
-            f"{options.directory}: the certificate is about another deployment than {options.about} has now;"
-            " verify that one with --certify, with its gates if it has any"
-        )
+    if about is not None:
+        now = under_recorded(about, checked.gates, options.directory)
+        # as text, since what is checked keeps the history that its specifications speak of
+        if print_deployment(now) != print_deployment(checked.deployment):
+            raise InputError(
+                f"{options.directory}: the certificate is about another deployment than {options.about} has"
+                " now; verify that one with --certify, with its gates if it has any"
+            )
     if options.json:
         print(json.dumps(_data(checked), indent=2))
     else:

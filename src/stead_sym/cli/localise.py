@@ -1,4 +1,7 @@
-"""The option `--method local` of `stead-sym verify`: specifications decided on few facts each."""
+"""The options `--method local` and `auto` of `stead-sym verify`: specifications decided on few facts each.
+
+With `auto` the specifications that these leave open are decided from all reachable states.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from stead_sym.report.localised import localised_data, print_localised
 from stead_sym.report.partial import message
 from stead_sym.report.streams import console_on
 from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verify import verify
 
 _REFUSED = {
     "deepen": "--deepen",
@@ -38,13 +42,28 @@ _REFUSED = {
 }
 """The options that need all reachable states, or are about them."""
 
+FEW_IDENTIFIERS = 24
+"""With `--method auto` all states of a deployment whose data have no more identifiers are explored."""
+
+
+def is_local_first(options: argparse.Namespace, deployment: Deployment) -> bool:
+    """Return if `--method auto` begins with few facts: the data are large, and nothing else is asked for."""
+    sorts = (sort.name for sort in deployment.schema.sorts if sort.values is None)
+    return (
+        options.method == "auto"
+        and options.engine == "symbolic"
+        and not any(getattr(options, name) for name in _REFUSED)
+        and sum(len(deployment.constants[sort]) for sort in sorts) > FEW_IDENTIFIERS
+    )
+
 
 def verify_locally(
     options: argparse.Namespace, deployment: Deployment, questions: Sequence[Question] | None
 ) -> int:
     """Decide the specifications for which few facts suffice, report, and return the exit status.
 
-    The status is 1 if some decided specification is not as expected, else 3 if one is unknown.
+    With `--method auto` the others are decided from all reachable states. The status is 1 if some decided
+    specification is not as expected, else 3 if one is unknown.
     """
     for name, option in _REFUSED.items():
         if getattr(options, name):
@@ -56,14 +75,22 @@ def verify_locally(
     if options.evidence is not None:
         prepare(Path(options.evidence), names)
     with display(options) as progress:
+        tell = _teller(options, names)
         found = localise(
-            deployment,
-            agents,
-            questions,
-            backend=options.backend,
-            progress=progress,
-            established=_teller(options, names),
+            deployment, agents, questions, backend=options.backend, progress=progress, established=tell
         )
+        left = [name for name, verdict in found.verdicts.items() if verdict.holds is None]
+        if options.method == "auto" and left:
+            explored = verify(
+                deployment,
+                agents,
+                left,
+                backend=options.backend,
+                progress=progress,
+                findings=False,
+                established=tell,
+            )
+            found = found.followed_by(explored)
         report = json.dumps(localised_data(found), indent=2) if options.json else ""
     if options.json:
         print(report)

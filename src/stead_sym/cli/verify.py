@@ -18,7 +18,7 @@ from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
-from stead_sym.cli.localise import verify_locally
+from stead_sym.cli.localise import is_local_first, verify_locally
 from stead_sym.cli.located import errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import probability
 from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, domain
@@ -91,6 +91,8 @@ def _verify(options: argparse.Namespace) -> int:
             return verify_locally(options, deployment, request.questions)
         if options.deepen or deployment.unbounded:
             return _deepened(options, deployment, request.questions)
+        if is_local_first(options, deployment):
+            return verify_locally(options, deployment, request.questions)
         return _verify_here(options, deployment, request.questions)
 
 

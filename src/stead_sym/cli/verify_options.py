@@ -42,10 +42,11 @@ def add_solving(group: Options) -> None:
     add_limits(group)
     group.add_argument(
         "--method",
-        choices=("local", "monolithic"),
+        choices=("auto", "local", "monolithic"),
         default="monolithic",
         help="monolithic: from all reachable states (default); local: on the few facts that a specification"
-        " depends on; what these do not decide is unknown",
+        " depends on; what these do not decide is unknown; auto: where the data are large, local, and"
+        " monolithic what is left open",
     )
     group.add_argument("--engine", choices=("symbolic", "explicit"), default="symbolic")
     group.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the symbolic engine")

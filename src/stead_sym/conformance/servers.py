@@ -16,10 +16,6 @@ class RefusedByServer(Exception):
     """An error that a server answers a call with; its text is the answer."""
 
 
-class ServerLost(InputError):
-    """An error for a server that gives no answer to a call."""
-
-
 class Servers:
     """Sessions with the servers of a binding."""
 
@@ -29,7 +25,7 @@ class Servers:
         self._portal = portal
 
     def call(self, tool: McpTool, name: str, arguments: Mapping[str, object]) -> None:
-        """Call a tool; raise `RefusedByServer` if the answer is an error, `ServerLost` if there is none."""
+        """Call a tool; raise `RefusedByServer` if the answer is an error, `InputError` if there is none."""
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
@@ -40,7 +36,7 @@ class Servers:
             if error.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
                 raise
             why = "it ended" if error.code == CONNECTION_CLOSED else f"none in {TIMEOUT:g} s"
-            raise ServerLost(
+            raise InputError(
                 f"the server {tool.server!r} gives no answer to {tool.name or name} ({why}); see to the tool"
             ) from None
         if answer.is_error:

@@ -27,7 +27,7 @@ from sqlalchemy.pool import StaticPool
 
 from stead_sym.conformance.binding import Binding, McpTool
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
-from stead_sym.conformance.servers import ServerLost, Servers, serving
+from stead_sym.conformance.servers import Servers, serving
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
@@ -208,7 +208,7 @@ class System:
                 self._execute(call.tool, arguments, connection)
                 if not connection.closed:
                     connection.commit()
-            except ServerLost:
+            except InputError:  # from a server that gives no answer
                 raise
             except _REFUSALS as error:
                 if not connection.closed:

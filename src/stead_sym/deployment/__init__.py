@@ -1,3 +1,5 @@
+"""Deployments: agents with tools over a relational database, and what they do."""
+
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

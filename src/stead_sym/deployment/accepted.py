@@ -1,8 +1,8 @@
-"""Comments that accept a finding: `# accepted vacuous: why`, on the line of the finding or above it.
+"""Read the comments that accept a finding: `# accepted vacuous: why`, on the line of the finding or above it.
 
-An author who has looked at a finding and leaves the file as it is says so beside the place, so that a strict
-run can pass and the next reader knows why. With `# accepted vacuous under careful: why` it is accepted where
-the agent `careful` decides only. Like every comment it changes nothing of what the file means.
+An author who has looked at a finding and leaves the file as it is can say so at the place. Then a strict run
+passes, and the next reader knows why. With `# accepted vacuous under careful: why` the finding is accepted
+only if the agent `careful` decides. Like every comment it changes nothing of what the file means.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ _COMMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One comment: findings of this ``kind`` are accepted at ``line``, for this ``reason``, where this
-    ``agent`` decides (None: whoever decides). ``place`` is the comment's own."""
+    """A comment that accepts findings of this ``kind`` at ``line``, for this ``reason``.
+
+    It applies if this ``agent`` decides; with None, for every agent. ``place`` is the location of the
+    comment.
+    """
 
     kind: str
     agent: str | None
@@ -31,8 +34,10 @@ class Accepted:
 
 
 def accepted_in(text: str, source: str) -> tuple[Accepted, ...]:
-    """The comments of the text that accept a finding. One that stands on lines of its own speaks of the next
-    line that is not a comment."""
+    """Return the comments of the text that accept a finding.
+
+    A comment on a line of its own applies to the next line that is not a comment.
+    """
     return tuple(_accepted(text.split("\n"), source))
 
 

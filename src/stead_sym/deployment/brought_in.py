@@ -1,4 +1,4 @@
-"""How many new values an `ensure` formula admits in D', as far as the shape of its conjuncts shows.
+"""Bound the new values that an `ensure` formula admits in D', by the shape of its conjuncts.
 
 A value is new if it is neither in ad(D) nor in C. In each column of each relation the new values come from
 sources, each with a number of values:
@@ -9,7 +9,7 @@ sources, each with a number of values:
                                    into a column of D' whose sources are known already: these;
     atmost n x. f, exactly n x. f  in each column (P, i) such that P'(…, x, …) implies f: n values.
 
-One decision: a source has an identity, so that an ∃ whose value stands in several columns counts once.
+One decision: a source has an identity, so that an ∃ whose value is in several columns counts once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Column: TypeAlias = tuple[str, int]
 """A relation and a place in its tuples."""
 
 Sources: TypeAlias = Mapping[Formula | str, int]
-"""Where new values of a column come from, each with how many."""
+"""The sources of new values of a column, each with the number of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,10 @@ class _Scope:
 
 
 def columns_bounded(formula: Formula, old: frozenset[str], schema: Schema) -> Mapping[Column, Sources]:
-    """The sources of new values in each column of D' for which the formula bounds them; ``old`` are the free
-    variables with values in ad(D)."""
+    """Return the sources of new values for each column of D' for which the formula bounds them.
+
+    ``old`` are the free variables with values in ad(D).
+    """
     bounded: dict[Column, Sources] = {}
     while True:  # a column by what is known of others before, so that no two of them are each other's reason
         columns = _Shape(schema, bounded).columns(formula, _Scope(old, {}))
@@ -70,8 +72,11 @@ def columns_bounded(formula: Formula, old: frozenset[str], schema: Schema) -> Ma
 
 
 class _Shape:
-    """``known``: what the whole formula bounds, as far as it has been found. Sources have the same names
-    whenever the formula is looked at."""
+    """The bounds that the shape of a formula gives.
+
+    ``known`` has the bounds of the whole formula that were found before. Sources have the same names whenever
+    the formula is looked at.
+    """
 
     def __init__(self, schema: Schema, known: Mapping[Column, Sources]) -> None:
         self._sorts = {relation.name: relation.sorts for relation in schema.relations}
@@ -79,7 +84,7 @@ class _Shape:
         self._count = 0
 
     def columns(self, f: Formula, scope: _Scope) -> Mapping[Column, Sources]:
-        """What f bounds; nothing is said of shapes that are not listed."""
+        """Return the columns that f bounds; shapes that are not listed bound none."""
         match f:
             case Not(Not(body)):
                 return self.columns(body, scope)
@@ -117,7 +122,7 @@ class _Shape:
                 return {}
 
     def _clause(self, names: frozenset[str], clause: Formula, scope: _Scope) -> Mapping[Column, Sources]:
-        """∀ names. clause"""
+        """Return the columns that ∀ names. clause bounds."""
         for name in names:
             scope = scope.without(name)
         parts = list(_disjuncts(clause))
@@ -137,7 +142,7 @@ class _Shape:
         return bounded
 
     def _located(self, f: Formula, name: str, scope: _Scope) -> Sources | None:
-        """The sources that f leaves for the value of a variable; None where it leaves any value."""
+        """Return the sources that f leaves for the value of a variable; None if it leaves any value."""
         if is_old(f, name, scope.old, constants=True):
             return {}
         match f:
@@ -161,7 +166,7 @@ class _Shape:
         return None
 
     def _held(self, f: Formula, binder: Binder) -> frozenset[Column]:
-        """The columns of which a new value x in D' satisfies f."""
+        """Return the columns for which every new value x that D' has there satisfies f."""
         if _spares_new(f, binder):
             columns = ((name, k, own) for name, sorts in self._sorts.items() for k, own in enumerate(sorts))
             return frozenset((name, place) for name, place, own in columns if own == binder.sort)
@@ -185,7 +190,10 @@ class _Shape:
 
 
 def _clauses(f: Formula) -> Iterator[tuple[frozenset[str], Formula]]:
-    """∀x̄. (f ∧ g ∧ …) as ∀x̄. f, ∀x̄. g, …; declared variables stand for constants, which are not new."""
+    """Split ∀x̄. (f ∧ g ∧ …) into ∀x̄. f, ∀x̄. g, and so on.
+
+    Declared variables stand for constants, which are not new.
+    """
     names: set[str] = set()
     while isinstance(f, Forall) and not f.binder.declared:
         names.add(f.binder.name)
@@ -202,7 +210,7 @@ def _clauses(f: Formula) -> Iterator[tuple[frozenset[str], Formula]]:
 
 
 def _disjuncts(f: Formula, positive: bool = True) -> Iterator[Formula]:
-    """Formulas whose disjunction is f, or its negation."""
+    """Yield formulas whose disjunction is f, or its negation unless ``positive``."""
     match f:
         case Not(body):
             yield from _disjuncts(body, not positive)
@@ -220,7 +228,7 @@ def _disjuncts(f: Formula, positive: bool = True) -> Iterator[Formula]:
 
 
 def _every(sources: Iterable[Sources | None]) -> Sources | None:
-    """The sources of all alternatives; None where one of them leaves any value."""
+    """Return the sources of all alternatives; None if one of them leaves any value."""
     alternatives = list(sources)
     return None if None in alternatives else _union(one for one in alternatives if one is not None)
 
@@ -230,7 +238,7 @@ def _union(sources: Iterable[Sources]) -> Sources:
 
 
 def _least(found: Iterable[Mapping[Column, Sources]]) -> Mapping[Column, Sources]:
-    """Of several bounds for one column the least."""
+    """Return for each column the least of its bounds."""
     best: dict[Column, Sources] = {}
     for columns in found:
         for column, sources in columns.items():
@@ -240,7 +248,7 @@ def _least(found: Iterable[Mapping[Column, Sources]]) -> Mapping[Column, Sources
 
 
 def _spares_new(f: Formula, binder: Binder) -> bool:
-    """f says of x only that it is not some constant, which no new value is."""
+    """Return whether all that f requires of x is not to be some constant, which no new value is."""
     match f:
         case Not(Equal(left, right)):
             return {left, right} & {Var(binder.name)} != set() and any(

@@ -1,7 +1,7 @@
-"""Deployments built in Python: the same content as a `.stead` file, and the same checks.
+"""Build deployments in Python, with the same content as a `.stead` file and the same checks.
 
-One decision: formulas and statements stand as text in the language, or as the objects that text is parsed
-to (`logic.compose` makes formulas); a name in a message is then the part it stood in, such as
+One decision: formulas and statements are text in the language, or the objects that text is parsed to
+(`logic.compose` makes formulas). Messages name the part of the deployment as the source, such as
 ``spec auth:1:4``.
 
     build_deployment(
@@ -78,7 +78,7 @@ class Rigid:
 
 
 def rigid(*values: str) -> Rigid:
-    """The values of a finite sort whose identity may matter to the agent: `{ … } rigid`."""
+    """Return the values of a finite sort whose identity may matter to the agent: `{ … } rigid`."""
     for value in values:
         _expect("value of a sort", value, str)
     return Rigid(values)
@@ -92,7 +92,10 @@ class Ordered:
 
 
 def ordered(*values: str) -> Ordered:
-    """The values of an ordered sort, the least first: `{ small < medium < large }`. Numbers are a `range`."""
+    """Return the values of an ordered sort, the least first: `{ small < medium < large }`.
+
+    Numbers are a `range`.
+    """
     for value in values:
         _expect("value of a sort", value, str)
     return Ordered(values)
@@ -106,10 +109,10 @@ def tool(
     guard: FormulaLike = TRUE,
     effect: str | Effect | Sequence[str | Effect] = (),
 ) -> Tool:
-    """A tool, its names unresolved until `deployment` is called with it.
+    """Return a tool, whose names are resolved when `deployment` is called with it.
 
-    ``params`` is a list `x: s, y: t`. ``effect`` is what may follow the word `effect` in a file, several of
-    them are alternatives, and none changes nothing. Raises `ParseError`.
+    ``params`` is a list `x: s, y: t`. ``effect`` is what may follow the word `effect` in a file. Several
+    effects are alternatives, and an empty list changes nothing. Raises `ParseError`.
     """
     return _tool(name, params, description, guard, effect, event=False)
 
@@ -122,7 +125,7 @@ def event(
     guard: FormulaLike = TRUE,
     effect: str | Effect | Sequence[str | Effect] = (),
 ) -> Tool:
-    """An event, given as a `tool` is: what may happen wherever its guard holds, whatever the agents do."""
+    """Return an event, given as a `tool` is: it may happen whenever its guard is true."""
     return _tool(name, params, description, guard, effect, event=True)
 
 
@@ -159,8 +162,10 @@ def role(
     system: str | None = None,
     instructions: str | None = None,
 ) -> AgentItem:
-    """One of several agents, with the names of its tools; the other parts are as for `deployment`, and are
-    its own. `deployment` gives it its name."""
+    """Return one of several agents, with the names of its tools.
+
+    The other parts are as for `deployment`, and are its own. `deployment` gives it its name.
+    """
     return AgentItem(
         name="",
         tools=tuple(map(Text, _names(tools))),
@@ -178,11 +183,12 @@ def facts_from(
     table: str | None = None,
     query: str | None = None,
 ) -> FactsFrom:
-    """`init from "orders.csv" into Owner(order, user)`: the facts of the rows of a file, or, with a table or
-    a query, of a database, whose URL ``source`` is, or `env NAME` for one in an environment variable.
+    """Return the facts of the rows of a file or a database: `init from "orders.csv" into Owner(order, user)`.
 
-    ``into`` is what follows that word in a file. Paths are relative to the working directory, and read when
-    `deployment` is called with the item. Raises `ParseError`, and `TypeError` for both a table and a query.
+    With a table or a query, ``source`` is the URL of a database, or `env NAME` for a URL in an environment
+    variable. ``into`` is what follows that word in a file. Paths are relative to the working directory, and
+    are read when `deployment` is called with the item. Raises `ParseError`, and `TypeError` for both a table
+    and a query.
     """
     _expect("source", source, str, PathLike)
     _expect("into", into, str)
@@ -198,8 +204,10 @@ def facts_from(
 
 
 def initially_any(relations: Names, where: FormulaLike = TRUE) -> Initially:
-    """`initially any P, Q where f`: D0 is any instance of the facts of `init` and facts of these
-    relations."""
+    """Return the line `initially any P, Q where f`.
+
+    D0 is then any instance of the facts of `init` and further facts of these relations that satisfies f.
+    """
     return Initially(_names(relations), _formula(where, "initially any"))
 
 
@@ -224,22 +232,22 @@ def build_deployment(
     terminal: Iterable[FormulaLike] = (),
     gates: Mapping[str, Names] | None = None,
 ) -> Deployment:
-    """The deployment with these parts; see `parse_deployment` for what each of them means.
+    """Return the deployment with these parts; see `parse_deployment` for what each of them means.
 
     ``sorts``: None for an unbounded sort, the values of a finite one, `rigid(…)` for one in B, `ordered(…)`
     or a `range` of numbers for an ordered one. ``init``: facts, and `facts_from(…)`. ``bounds``: a number for
-    a sort, or ``"any"``. ``relations``: the sorts of the columns, with `key` after
-    those of a key, and names before them (`"id: order key, state: status"`); `references P` may follow a
-    column, and `total P` the last one.
-    ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for.
-    ``fair``: what stands after the word `fair` in a file, such as ``"event approve"``.
-    ``terminal``: the conditions of `terminal when …`. ``gates``: the lines of each, such as
-    ``["forbid mail(p) when Secret(d)"]``.
-    ``agents``: `role(…)` for each, where there are several. ``initially``: `initially_any(…)`. ``define`` and
+    a sort, or ``"any"``. ``relations``: the sorts of the columns, with `key` after those of a key, and names
+    before them (`"id: order key, state: status"`); `references P` may follow a column, and `total P` the last
+    one. ``texts``: from a constant, ``"m1"`` or ``"m1: message"``, to the text that it stands for. ``fair``:
+    what follows the word `fair` in a file, such as ``"event approve"``. ``terminal``: the conditions of
+    `terminal when …`. ``gates``: the lines of each, such as ``["forbid mail(p) when Secret(d)"]``.
+
+    ``agents``: `role(…)` for each, if there are several. ``initially``: `initially_any(…)`. ``define`` and
     ``views``: from a head, such as ``"pending(t: task)"`` or ``"Focus(c)"``, to a formula; ``"true"`` shows
     all of a relation. ``policies``: `call` lines. ``specs``: from a name, ``"possible for any"``,
     ``"leak expect fails"`` or ``"invariant kept"``.
-    Raises `ParseError` and `DeclarationError`, and `TypeError` for a part that is of another kind.
+
+    Raises `ParseError` and `DeclarationError`, and `TypeError` for a part of another kind.
     """
     _expect("name", name, str)
     given = (sorts, relations, texts, bounds, define, views, policies, specs, agents)
@@ -294,7 +302,10 @@ def build_deployment(
 
 
 def _relation(name: str, columns: Names) -> Relation:
-    """`P(order key, customer references Customer)`; after the last column `total Q` may follow."""
+    """Return the relation with columns such as `order key, customer references Customer`.
+
+    After the last column `total Q` may follow.
+    """
     words = [column.replace(":", " : ").split() for column in _names(columns)]
     total = None
     if words and words[-1][-2:-1] == ["total"]:
@@ -317,7 +328,7 @@ def _relation(name: str, columns: Names) -> Relation:
 
 
 def _expect(what: str, given: object, *kinds: type) -> None:
-    """Raise `TypeError` for what is of none of the kinds."""
+    """Raise `TypeError` for a value of none of the kinds."""
     if not isinstance(given, kinds) or isinstance(given, bool):
         names = " or ".join("text" if kind is str else kind.__name__ for kind in kinds)
         raise TypeError(f"{given!r} is no {what}; give {names}")
@@ -367,14 +378,17 @@ def _facts(fact: str | Fact) -> tuple[Atom, ...]:
 
 
 def _text_item(head: str, text: str) -> TextItem:
-    """`m1` or `m1: message`."""
+    """Return the item for `m1` or `m1: message`."""
     _expect(f"text of {head}", text, str)
     value, colon, sort = (part.strip() for part in head.partition(":"))
     return TextItem(value, sort if colon else None, text)
 
 
 def _spec(head: str, formula: FormulaLike) -> Spec:
-    """`NAME`, `NAME for WHOM, …`, either with `expect fails` or `expect holds` after it; `invariant NAME`."""
+    """Return the specification `NAME`, `NAME for AGENT, …` or `invariant NAME`.
+
+    The first two may end with `expect fails` or `expect holds`.
+    """
     if head.startswith("invariant "):
         return invariant(head.removeprefix("invariant ").strip(), _formula(formula, head))
     said, *expected = re.split(r"\s+expect\s+(?=(?:fails|holds)$)", head.strip())

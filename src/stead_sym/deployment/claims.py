@@ -1,5 +1,6 @@
-"""The claims of a deployment about its reachable states, as sentences: bounds, keys, references, and that
-there is always a step.
+"""The claims of a deployment about its reachable states, as sentences.
+
+They are the bounds, the keys, the references, and that there is always a step.
 
 One decision: a claim is a first-order sentence with AG before it, so that a run that breaks it is evidence
 like any other. AG ranges over all runs, fair or not, since a claim is about every reachable state. For a tool
@@ -43,7 +44,7 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Reference, Relation
 
 ALWAYS_A_STEP = "a step is possible"
-"""The name of the claim that in every reachable state a call is offered or an event enabled."""
+"""The name of the claim that every reachable state offers a call or enables an event."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +57,27 @@ class Claim:
 
     @cached_property
     def invariant(self) -> Formula:
-        """The first-order sentence that every reachable state is to satisfy."""
+        """Return the first-order sentence that every reachable state has to satisfy."""
         return self.written()
 
     @property
     def formula(self) -> Globally:
-        """AG of the invariant."""
+        """Return AG of the invariant."""
         return Globally("A", self.invariant)
 
     def broken(self, state: Instance) -> bool:
-        """D ⊭ the invariant."""
+        """Return whether D ⊭ the invariant."""
         return not holds(self.invariant, state)
 
 
 def claims(deployment: Deployment) -> Iterator[Claim]:
-    """All claims of a deployment: `bound S b` for every unbounded sort but those of `bound S any`, 0 where
-    there is no line; `range of P` for every relation into which an effect writes a sum; `key of P` for
-    every relation with a key; `P.c references Q` and `Q total P` for what the schema claims of references;
-    `a step is possible`; `T has an effect` for every tool and event whose effects are statements."""
+    """Yield all claims of a deployment.
+
+    They are `bound S b` for every unbounded sort except those of `bound S any`, with 0 if there is no line;
+    `range of P` for every relation into which an effect writes a sum; `key of P` for every relation with a
+    key; `P.c references Q` and `Q total P` for the references of the schema; `a step is possible`; and
+    `T has an effect` for every tool and event whose effects are statements.
+    """
     for sort, bound in deployment.bounds.items():
         if sort in deployment.unbounded:
             continue
@@ -94,12 +98,12 @@ def claims(deployment: Deployment) -> Iterator[Claim]:
 
 
 def claim_named(deployment: Deployment, name: str) -> Claim | None:
-    """The claim of that name; None where there is none."""
+    """Return the claim of that name; None if there is none."""
     return next((claim for claim in claims(deployment) if claim.name == name), None)
 
 
 def active_outside(deployment: Deployment, sort: str, comparison: Comparison, number: int) -> Count:
-    """The sentence that so many values of the sort outside C are active."""
+    """Return the sentence that this number of values of the sort outside C are active."""
     return counted_outside(deployment, sort, comparison, number, lambda variable: TRUE)
 
 
@@ -110,7 +114,7 @@ def counted_outside(
     number: int,
     condition: Callable[[Var], Formula],
 ) -> Count:
-    """The sentence that so many active values of the sort outside C satisfy a condition."""
+    """Return the sentence that this number of active values of the sort outside C satisfy a condition."""
     variable = Var(fresh_name("x", deployment.sort_of_constant))
     constants = (Not(Equal(variable, Const(value))) for value in deployment.constants[sort])
     body = conjunction(tuple(part for part in (condition(variable), *constants) if part != TRUE))
@@ -118,7 +122,10 @@ def counted_outside(
 
 
 def written_integers(deployment: Deployment) -> frozenset[str]:
-    """The relations into which some effect inserts a sum or a tally, which may be no value of the column."""
+    """Return the relations into which some effect inserts a sum or a tally.
+
+    Such a value may be none of the column.
+    """
     return frozenset(
         statement.atom.relation
         for tool in deployment.tools_and_events
@@ -129,8 +136,10 @@ def written_integers(deployment: Deployment) -> frozenset[str]:
 
 
 def _range(deployment: Deployment, relation: Relation) -> Formula:
-    """∀x. P(x) → ⋀ over the columns of sorts of integers of ∃y ∈ s. y = xᵢ. It speaks of the state that an
-    effect would lead to, which may be no instance of the schema."""
+    """Return ∀x. P(x) → ⋀ over the columns of sorts of integers of ∃y ∈ s. y = xᵢ.
+
+    It is about the state that an effect would lead to, which may be no instance of the schema.
+    """
     names = [fresh_name(f"x{column + 1}", deployment.sort_of_constant) for column in range(relation.arity)]
     inside = tuple(
         Exists(Binder(f"y_{name}", sort, declared=True), Equal(Var(f"y_{name}"), Var(name)))
@@ -144,7 +153,7 @@ def _range(deployment: Deployment, relation: Relation) -> Formula:
 
 
 def _key(deployment: Deployment, relation: Relation) -> Formula:
-    """∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', the keys of P being x."""
+    """Return ∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', the keys of P being x."""
     taken = set(deployment.sort_of_constant)
     others: list[str] = []
     right: list[str] = []
@@ -161,7 +170,7 @@ def _key(deployment: Deployment, relation: Relation) -> Formula:
 
 
 def _refers(deployment: Deployment, reference: Reference) -> Formula:
-    """∀ x. P(x) → ∃ y. Q(y), where the two agree on the columns of the reference."""
+    """Return ∀ x. P(x) → ∃ y. Q(y), such that the two agree on the columns of the reference."""
     taken = set(deployment.sort_of_constant)
     source, target = map(deployment.schema.relation, (reference.relation, reference.target))
     left = [fresh_name(f"x{column + 1}", taken) for column in range(source.arity)]
@@ -182,14 +191,18 @@ def _atom(relation: Relation, names: Sequence[str]) -> Atom:
 
 
 def _possible(deployment: Deployment) -> Formula:
-    """⋁ over the tools and events ω of ∃ u. guard_ω(u)."""
+    """Return ⋁ over the tools and events ω of ∃ u. guard_ω(u)."""
     return disjunction(tuple(called(tool, deployment.schema) for tool in deployment.tools_and_events))
 
 
+def can_take(deployment: Deployment, tool: Tool) -> Formula:
+    """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters."""
+    return disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
+
+
 def _effective(deployment: Deployment, tool: Tool) -> Formula:
-    """∀ u. guard_ω(u) → ⋁ over the alternatives of "it is enabled and its statements find their values"."""
-    enabled = disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
-    return over(Forall, tool, Implies(tool.guard, enabled), deployment.schema)
+    """Return ∀ u. guard_ω(u) → ⋁ over the alternatives: it is enabled, and its statements find values."""
+    return over(Forall, tool, Implies(tool.guard, can_take(deployment, tool)), deployment.schema)
 
 
 def _enabled(deployment: Deployment, effect: Effect) -> Formula:
@@ -197,7 +210,7 @@ def _enabled(deployment: Deployment, effect: Effect) -> Formula:
 
 
 def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formula:
-    """Every `choose` finds a value in ad(D) or C; the other statements always find theirs."""
+    """Return that every `choose` finds a value in ad(D) or C; the other statements always find theirs."""
     for number, statement in enumerate(statements):
         if isinstance(statement, Choose):
             sort, name = statement.binder.sort, statement.binder.name

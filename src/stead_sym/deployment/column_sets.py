@@ -1,10 +1,10 @@
-"""The statements that `set P(k).c = t` stands for, together with the other such sets of P in the same effect.
+"""Expand `set P(k).c = t`, together with the other such sets of P in the same effect.
 
 Alone it is `set P(k, y, t) for y where P(k, y, _)`: the fact with the key k gets t in the column c and keeps
 its other columns; if there is no such fact, nothing happens. Several sets of one effect may have keys with
 the same value, for example two parameters that stand for the same record. Together they are then one change
 of one fact. So the sets with the same words before the dot and after `for` form a group. Any of the other
-groups may have the same key as this one: for each subset of them there is an insertion, whose condition says
+groups may have the same key as this one: for each subset of them there is an insertion, on the condition
 that the keys of exactly this subset are equal to the key of the group.
 """
 
@@ -38,7 +38,10 @@ from stead_sym.relational.schema import Relation
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Sets of some columns of the facts with one key, for the same values: per column what it is set to."""
+    """Sets of some columns of the facts with one key, for the same values.
+
+    ``values`` has what each column is set to.
+    """
 
     key: tuple[Term, ...]
     binders: tuple[Binder, ...]
@@ -47,7 +50,7 @@ class _Group:
     span: Span | None
 
     def apart(self, names: Iterator[str]) -> _Group:
-        """The same with variables of its own."""
+        """Return the same group with variables of its own."""
         binders = tuple(replace(binder, name=next(names)) for binder in self.binders)
         images: dict[str, Term] = {
             old.name: Var(new.name) for old, new in zip(self.binders, binders, strict=True)
@@ -62,7 +65,7 @@ class _Group:
         )
 
     def meets(self, other: _Group) -> tuple[Formula, ...] | None:
-        """That both keys have the same values, and its own condition; None where they never have."""
+        """Return its condition with the one that both keys have the same values; None if they never have."""
         pairs = [(t, u) for t, u in zip(self.key, other.key, strict=True) if t != u]
         if any(isinstance(t, Const) and isinstance(u, Const) for t, u in pairs):
             return None
@@ -72,7 +75,8 @@ class _Group:
 def without_columns(
     sets: Sequence[Assign], relation: Relation, closed: Callable[[Resolved], Expanded], names: Iterator[str]
 ) -> Iterator[Statement]:
-    """The deletions and insertions that these sets of columns of one relation, of one effect, stand for.
+    """Yield the deletions and insertions for these sets of columns of one relation, in one effect.
+
     ``names`` are names that do not occur in the effect.
     """
     groups = _groups(sets, relation, closed)
@@ -113,8 +117,7 @@ def _deletion(group: _Group, relation: Relation, names: Iterator[str]) -> Delete
 def _parts(
     group: _Group, others: Sequence[_Group]
 ) -> Iterator[tuple[tuple[_Group, ...], tuple[Formula, ...]]]:
-    """Every subset of the other groups, with the condition that exactly their keys are equal to the key of
-    the group."""
+    """Yield each subset of the other groups, with the condition that exactly their keys equal this key."""
     if not others:
         yield (), ()
         return
@@ -126,7 +129,7 @@ def _parts(
 
 
 def _apart_from(other: _Group, group: _Group) -> tuple[Formula, ...]:
-    """The condition that the other group does not set the fact with the key of this one."""
+    """Return the condition that the other group does not set the fact with the key of this one."""
     meeting = other.meets(group)
     if meeting is None:
         return ()
@@ -143,7 +146,7 @@ def _insertions(
     relation: Relation,
     names: Iterator[str],
 ) -> Iterator[Insert]:
-    """The fact with the key of the group, as all of these groups set it."""
+    """Yield insertions of the fact with the key of the group, as all of these groups set it."""
     binders = [binder for each in (group, *others) for binder in each.binders]
     values: dict[int, tuple[Term, ...]] = {}
     for each in (group, *others):

@@ -1,9 +1,9 @@
-"""The deployment A = ⟨E, T, Π⟩ as data: what a `.stead` file says.
+"""Represent the deployment A = ⟨E, T, Π⟩ as data: the content of a `.stead` file.
 
-One decision: what is written is expanded here and nowhere else (`logic.syntax` tells of the phases of
-formulas, `deployment.expansion` does it). `Deployment.written` holds the parts as they were written, for
-whoever prints or reviews them. The other attributes, and `Deployment.formula`, give expanded formulas, which
-is what the semantics and the engines take.
+One decision: what is written is expanded here and nowhere else (`logic.syntax` describes the phases of
+formulas, `deployment.expansion` does it). `Deployment.written` has the parts as they were written, for code
+that prints or reviews them. The other attributes, and `Deployment.formula`, give expanded formulas, which the
+semantics and the engines take.
 """
 
 from __future__ import annotations
@@ -41,20 +41,19 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Deployment(Displayed):
-    """A STEAD but for its agents: schema, D0, bounds, tools, views, specifications.
+    """A STEAD except its agents: schema, D0, bounds, tools, views, specifications.
 
-    ``init`` is D0, or, where there is an ``initially``, what every D0 holds. ``bounds`` has every unbounded
-    sort as a key (0 where the file has no line). Of those that are
-    ``unbounded`` (`bound case any`) any number of values may be in use: for these it has 0 too, and what
-    needs a bound refuses them. ``written`` holds resolved formulas; ``tools``, ``events``,
-    ``agents``, ``fair`` and ``specs`` are the same parts expanded. ``text`` is what the deployment was
-    parsed from, if it was and says all of it.
+    ``init`` is D0, or, if there is an ``initially``, what every D0 includes. ``bounds`` has every unbounded
+    sort as a key (0 if the file has no line). Of those that are ``unbounded`` (`bound case any`) any number
+    of values may be in use: for these it has 0 too, and what needs a bound refuses them. ``written`` has
+    resolved formulas; ``tools``, ``events``, ``agents``, ``fair`` and ``specs`` are the same parts expanded.
+    ``text`` is what the deployment was parsed from, if it was and is complete.
 
     ``loaded`` are the files and databases that facts of ``init`` were read from, and ``stated`` the others,
-    None where nothing was read. What a deployment is, and what it prints, are its facts, wherever they came
-    from. ``accepted`` are the comments that accept findings.
-    Under the gates ``gated`` it is the deployment ``ungated`` with other guards (`deployment.gates`).
-    ``history`` is what states keep beside the database (`following`).
+    None if nothing was read. What a deployment is, and what it prints, depends on its facts only, and not on
+    their source. ``accepted`` are the comments that accept findings. Behind the gates ``gated`` it is the
+    deployment ``ungated`` with other guards (`deployment.gates`). ``history`` is what states keep beside the
+    database (`following`).
     """
 
     name: str
@@ -77,13 +76,15 @@ class Deployment(Displayed):
     history: History = field(default=History(), repr=False)
 
     def __str__(self) -> str:
-        """The deployment as a `.stead` file."""
+        """Return the deployment as a `.stead` file."""
         return print_deployment(self)
 
     @cached_property
     def constants(self) -> Mapping[str, tuple[Value, ...]]:
-        """C, per sort: the values a finite sort lists, or the identifiers of `init` and those with a text
-        (sorted)."""
+        """Return C by sort: the values that a finite sort lists, or the identifiers of `init`.
+
+        The latter include those with a text; they are sorted.
+        """
         texts = {(text.sort, text.value) for text in self.schema.texts}
         return MappingProxyType(
             {
@@ -98,16 +99,16 @@ class Deployment(Displayed):
 
     @cached_property
     def sort_of_constant(self) -> Mapping[Value, str]:
-        """The sort of every value of C; of a numeral one of those that list it."""
+        """Return the sort of every value of C; for a numeral, one of the sorts that list it."""
         return MappingProxyType({v: s for s, values in self.constants.items() for v in values})
 
     def outside(self, sort: str, values: Iterable[Value]) -> tuple[Value, ...]:
-        """Those of the S-values that are not in C, in the order given."""
+        """Return those of the S-values that are not in C, in the given order."""
         known = frozenset(self.constants[sort])
         return tuple(value for value in values if value not in known)
 
     def within(self, bounds: Mapping[str, int]) -> Deployment:
-        """The deployment with other bounds for some sorts, none of which is then `unbounded`."""
+        """Return the deployment with other bounds for some sorts, none of which is then `unbounded`."""
         return replace(
             self,
             bounds=MappingProxyType({**self.bounds, **bounds}),
@@ -124,16 +125,18 @@ class Deployment(Displayed):
 
     @cached_property
     def unfollowed(self) -> Deployment:
-        """The deployment that keeps nothing beside the database."""
+        """Return the deployment that keeps nothing beside the database."""
         if not self.history:
             return self
         schema = replace(self.schema, history=())
         return replace(self, schema=schema, init=Instance(schema, self.init.facts), history=History())
 
     def following(self, asked: Iterable[Spec], running: Mapping[str, str]) -> Deployment:
-        """The deployment whose states keep what these specifications, and all other formulas that matter, say
-        of the last step and of the past (`deployment.following`); itself where they say nothing. ``running``
-        has the name of the policy that decides for each agent."""
+        """Return the deployment whose states keep the history that these specifications need.
+
+        All other formulas that matter are included (`deployment.following`). It is this deployment if they
+        are about no step and no past. ``running`` has the name of the policy that decides for each agent.
+        """
         history = history_of(self._expanded, self.schema, (spec.formula for spec in asked), running)
         if not history:
             return self
@@ -142,29 +145,31 @@ class Deployment(Displayed):
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
-        """Ω with guards and effects: what agents call."""
+        """Return Ω with guards and effects: what agents call."""
         return tuple(tool for tool in self._expanded.tools if not tool.event)
 
     @cached_property
     def events(self) -> tuple[Tool, ...]:
-        """What happens without an agent."""
+        """Return the events, which happen without an agent."""
         return tuple(tool for tool in self._expanded.tools if tool.event)
 
     @property
     def may_end(self) -> Expanded:
-        """Where a run may end if no call is offered and no event enabled, as the `terminal` lines say."""
+        """Return the condition of the `terminal` lines: a run may end there if no step is possible."""
         return disjunction(tuple(line.when for line in self._expanded.terminal))
 
     @property
     def tools_and_events(self) -> tuple[Tool, ...]:
-        """All that changes the state, in the order written."""
+        """Return all that changes the state, in the order written."""
         return self._expanded.tools
 
     @cached_property
     def agents(self) -> tuple[AgentRole, ...]:
-        """The agents, each with what it has from the file: the views and texts, where it has none of its
-        own, and the policies, any of which it can be given. Without an `agent` item there is one, with an
-        empty name."""
+        """Return the agents, each with what it has from the file.
+
+        An agent gets the views and texts of the file unless it has its own, and the policies, any of which it
+        can be given. Without an `agent` item there is one agent, with an empty name.
+        """
         parts = self._expanded
         roles = parts.agents or (AgentRole("", tuple(tool.name for tool in self.tools)),)
         return tuple(
@@ -180,8 +185,10 @@ class Deployment(Displayed):
 
     @cached_property
     def initially(self) -> Initially | None:
-        """The lines `initially any` as one: all their relations, the conjunction of their conditions; None
-        where D0 is `init`."""
+        """Return the lines `initially any` as one, or None if D0 is `init`.
+
+        It has all their relations, and the conjunction of their conditions.
+        """
         lines = self._expanded.initially
         if not lines:
             return None
@@ -192,33 +199,35 @@ class Deployment(Displayed):
 
     @property
     def views(self) -> tuple[View, ...]:
-        """The `view` lines of the file, for agents without any of their own; without any an agent is shown
-        the whole state."""
+        """Return the `view` lines of the file, for agents without any of their own.
+
+        If there are none, an agent is shown the whole state.
+        """
         return self._expanded.views
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """The white-box agents of the file, which any agent can be given."""
+        """Return the white-box agents of the file, which any agent can be given."""
         return self._expanded.policies
 
     @property
     def fair(self) -> tuple[Expanded, ...]:
-        """The fairness constraints on states."""
+        """Return the fairness constraints on states."""
         return self._expanded.fair
 
     @property
     def fair_actions(self) -> tuple[FairAction, ...]:
-        """The fairness constraints on actions."""
+        """Return the fairness constraints on actions."""
         return self.written.fair_actions
 
     @property
     def specs(self) -> tuple[Spec, ...]:
-        """The specifications."""
+        """Return the specifications."""
         return self._expanded.specs
 
     @cached_property
     def names(self) -> Names:
-        """What formulas over the deployment may mention."""
+        """Return the names that formulas over the deployment may mention."""
         definitions = {
             **{definition.name: definition for definition in self.written.definitions},
             **offers(self.written.tools, self.schema),
@@ -238,7 +247,7 @@ class Deployment(Displayed):
         }
 
     def formula(self, formula: Raw | str, scope: Mapping[str, str] = _NOTHING) -> Expanded:
-        """A formula over the deployment, or the text of one, resolved and expanded.
+        """Return a formula over the deployment, or the text of one, resolved and expanded.
 
         ``scope`` gives the sorts of its free variables; temporal operators are allowed. Raises `ParseError`
         and `DeclarationError`.
@@ -249,8 +258,10 @@ class Deployment(Displayed):
         )
 
     def told(self, formula: Expanded, scope: Mapping[str, str] = _NOTHING) -> Expanded:
-        """The formula as states tell it: over the relations of the `history`. `DeclarationError` where it is
-        about steps of which they keep nothing."""
+        """Return the formula over the relations of the `history`.
+
+        Raises `DeclarationError` if it is about steps of which states keep nothing.
+        """
         return (
             followed_formula(self._expanded, self.schema, self.history, formula, scope)
             if self.history
@@ -258,7 +269,7 @@ class Deployment(Displayed):
         )
 
     def tool(self, name: str, span: Span | None = None) -> Tool:
-        """The tool or event of that name; `DeclarationError` if there is none."""
+        """Return the tool or event of that name; raises `DeclarationError` if there is none."""
         if name not in self._by_name:
             raise DeclarationError(f"unknown tool {name}; {_known(name, self.tools_and_events)}", span)
         return self._by_name[name]
@@ -268,11 +279,11 @@ class Deployment(Displayed):
         return {tool.name: tool for tool in self.tools_and_events}
 
     def tools_of(self, agent: AgentRole) -> tuple[Tool, ...]:
-        """The tools of an agent."""
+        """Return the tools of an agent."""
         return tuple(self.tool(name) for name in agent.tools)
 
     def agent(self, name: str) -> AgentRole:
-        """The agent of that name; `DeclarationError` if there is none."""
+        """Return the agent of that name; raises `DeclarationError` if there is none."""
         for agent in self.agents:
             if agent.name == name:
                 return agent
@@ -281,8 +292,10 @@ class Deployment(Displayed):
         raise DeclarationError(f"unknown agent {name}; {_known(name, self.agents)}")
 
     def chosen(self, names: Iterable[str] | None) -> tuple[Spec, ...]:
-        """The specifications of these names (a text is one name), or all for None; `DeclarationError` for a
-        name that is not there."""
+        """Return the specifications of these names (a text is one name), or all for None.
+
+        Raises `DeclarationError` for an unknown name.
+        """
         if names is None:
             return self.specs
         return tuple(map(self.spec, [names] if isinstance(names, str) else names))
@@ -290,11 +303,13 @@ class Deployment(Displayed):
     def asked(
         self, questions: Question | Iterable[Question] | None, deciding: Mapping[str, str] | None = None
     ) -> tuple[Deployment, tuple[Spec, ...]]:
-        """What is asked, as specifications: names of specifications, and sentences as formulas or as text.
-        And the deployment with these sentences among its specifications, each under its text. For None all
-        of its own, where it is known who is ``deciding`` all that are for these (`Spec.is_for`).
+        """Return the questions as specifications, with a deployment that has all of them.
 
-        Raises `DeclarationError` for a name that is not there and a formula that does not fit, `ParseError`.
+        A question is the name of a specification, or a sentence as a formula or as text. Sentences become
+        specifications of the deployment, each under its text. For None these are all of its own; if
+        ``deciding`` is known, all that are for these agents (`Spec.is_for`).
+
+        Raises `DeclarationError` for an unknown name and a formula that does not fit, and `ParseError`.
         """
         if questions is None:
             return self, tuple(s for s in self.specs if deciding is None or s.is_for(deciding, self.gated))
@@ -317,15 +332,17 @@ class Deployment(Displayed):
         return asking, asking.chosen(dict.fromkeys(names))
 
     def spec(self, name: str) -> Spec:
-        """The specification of that name; `DeclarationError` if there is none."""
+        """Return the specification of that name; raises `DeclarationError` if there is none."""
         for spec in self.specs:
             if spec.name == name:
                 return spec
         raise DeclarationError(f"unknown spec {name}; {_known(name, self.specs)}")
 
     def policy(self, name: str, role: AgentRole | None = None) -> Policy:
-        """The policy of that name which an agent can be given, by default the first agent;
-        `DeclarationError` if there is none."""
+        """Return the policy of that name which an agent can be given, by default the first agent.
+
+        Raises `DeclarationError` if there is none.
+        """
         policies = (role or self.agents[0]).policies
         for policy in policies:
             if policy.name == name:
@@ -335,14 +352,14 @@ class Deployment(Displayed):
 
 
 def as_deployment(deployment: object) -> Deployment:
-    """The deployment, if it is one; `TypeError` otherwise."""
+    """Return the deployment, if it is one; raises `TypeError` otherwise."""
     if not isinstance(deployment, Deployment):
         raise TypeError(f"{deployment!r} is no deployment; `load` takes a file or the name of an example")
     return deployment
 
 
 def _known(name: str, items: Sequence[Tool | Spec | Policy | AgentRole]) -> str:
-    """A name close to the one that is unknown, or all that there are."""
+    """Return a known name close to the unknown one, or all names."""
     names = [item.name for item in items]
     listed = f"there are {', '.join(names)}" if names else "none is declared"
     return nearest(str(name), names, listed)

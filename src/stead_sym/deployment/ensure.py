@@ -1,4 +1,4 @@
-"""All D' that an `ensure` formula allows: grounding to propositional logic, and a search for models.
+"""Enumerate all D' that an `ensure` formula allows: ground it to propositional logic, and search for models.
 
 The formula relates D, which is known, to D', of which every fact over a finite domain is one
 proposition. The one decision: the only connective is the threshold "at least n of these". It is
@@ -51,18 +51,22 @@ class AtLeast:
 
     @property
     def is_conjunction(self) -> bool:
+        """Return whether all parts have to be true."""
         return self.number == len(self.parts)
 
 
 Proposition: TypeAlias = int | AtLeast
-"""A literal (the number of an atom, negative where it is negated), or a threshold."""
+"""A literal (the number of an atom, negative if it is negated), or a threshold."""
 
 YES = AtLeast(0, (), frozenset())
 NO = AtLeast(1, (), frozenset())
 
 
 def at_least(number: int, parts: Collection[Proposition]) -> Proposition:
-    """The threshold, simplified: true and false parts are counted off, a lone part stands for itself."""
+    """Return the threshold, simplified.
+
+    True and false parts are counted off, and a lone part stands for itself.
+    """
     open_parts = [part for part in parts if part is not YES and part is not NO]
     number -= sum(part is YES for part in parts)
     if number <= 0:
@@ -85,15 +89,17 @@ def at_least(number: int, parts: Collection[Proposition]) -> Proposition:
 
 
 def conjunction(*parts: Proposition) -> Proposition:
+    """Return the conjunction of the parts."""
     return at_least(len(parts), parts)
 
 
 def disjunction(*parts: Proposition) -> Proposition:
+    """Return the disjunction of the parts."""
     return at_least(1, parts)
 
 
 def negation(proposition: Proposition) -> Proposition:
-    """¬(at least n of m) = at least m − n + 1 of the negated parts."""
+    """Return the negation: ¬(at least n of m) is at least m − n + 1 of the negated parts."""
     if isinstance(proposition, int):
         return -proposition
     parts = proposition.parts
@@ -101,7 +107,7 @@ def negation(proposition: Proposition) -> Proposition:
 
 
 def assign(proposition: Proposition, truth: Mapping[int, bool]) -> Proposition:
-    """The proposition under a partial assignment of its atoms, simplified."""
+    """Return the proposition under a partial assignment of its atoms, simplified."""
     if isinstance(proposition, int):
         known = truth.get(abs(proposition))
         return proposition if known is None else YES if known == (proposition > 0) else NO
@@ -113,8 +119,10 @@ def assign(proposition: Proposition, truth: Mapping[int, bool]) -> Proposition:
 def models(
     proposition: Proposition, atoms: Sequence[int], most: int | None = None
 ) -> Iterator[frozenset[int]]:
-    """Every set M ⊆ ``atoms`` that satisfies the proposition, each once: unit literals, then a branch. Raises
-    `Undecided` after ``most`` branches."""
+    """Yield each set M ⊆ ``atoms`` that satisfies the proposition once.
+
+    The search propagates unit literals, then branches. Raises `Undecided` after ``most`` branches.
+    """
     branches = count(1)
 
     def search(rest: Proposition, truth: Mapping[int, bool]) -> Iterator[frozenset[int]]:
@@ -142,7 +150,7 @@ def models(
 
 
 def _units(proposition: Proposition) -> frozenset[int]:
-    """The literals that every model makes true, as far as the outermost connective shows them."""
+    """Return the literals that the outermost connective makes true in every model."""
     if isinstance(proposition, int):
         return frozenset((proposition,))
     if not proposition.is_conjunction:
@@ -151,8 +159,10 @@ def _units(proposition: Proposition) -> frozenset[int]:
 
 
 def _branching_atom(proposition: Proposition) -> int:
-    """An atom of the first alternative that is still open. Making it true tends to decide the other
-    alternatives."""
+    """Return an atom of the first alternative that is still open.
+
+    Making it true tends to decide the other alternatives.
+    """
     while isinstance(proposition, AtLeast):
         literals = [part for part in proposition.parts if isinstance(part, int)]
         proposition = max(literals) if literals else proposition.parts[0]
@@ -165,9 +175,9 @@ def ensured(
     domain: Mapping[str, Sequence[Value]],
     assignment: Mapping[str, Value],
 ) -> Iterator[Instance]:
-    """{ D' over ``domain`` : (D ⊕ D', σ) ⊨ f }, quantifiers over ad(D ⊕ D').
+    """Yield { D' over ``domain`` : (D ⊕ D', σ) ⊨ f }, quantifiers over ad(D ⊕ D').
 
-    ``domain`` gives the values of each sort and holds ad(D) and C. Raises `TypeError` for a formula that
+    ``domain`` gives the values of each sort and includes ad(D) and C. Raises `TypeError` for a formula that
     is not expanded, `ValueError` for a temporal operator.
     """
     ground = Grounding(state, domain)
@@ -184,7 +194,10 @@ def allows(
     domain: Mapping[str, Sequence[Value]],
     assignment: Mapping[str, Value],
 ) -> bool:
-    """(D ⊕ D', σ) ⊨ f for one D', which may hold values beyond ``domain``; otherwise as `ensured`."""
+    """Return whether (D ⊕ D', σ) ⊨ f for one D', which may have values beyond ``domain``.
+
+    Otherwise it is as `ensured`.
+    """
     seen = {
         sort: tuple(dict.fromkeys((*values, *sorted(after.active_domain[sort]))))
         for sort, values in domain.items()
@@ -195,9 +208,9 @@ def allows(
 
 
 class Grounding:
-    """⟦f⟧ as a proposition over the facts of D', given D and the finite domain.
+    """The map from f to ⟦f⟧, a proposition over the facts of D', given D and the finite domain.
 
-    ``number`` is the atom of each fact of D', ``containing`` the atoms of the facts that hold a value.
+    ``number`` is the atom of each fact of D', ``containing`` the atoms of the facts that have a value.
     """
 
     def __init__(self, state: Instance, domain: Mapping[str, Sequence[Value]]) -> None:
@@ -212,6 +225,7 @@ class Grounding:
                     self.containing.setdefault(place, []).append(atom)
 
     def __call__(self, formula: Expanded, sigma: Mapping[str, Value]) -> Proposition:
+        """Return ⟦f⟧ under σ."""
         return self._ground(core(formula), sigma)
 
     def _ground(self, formula: Core, sigma: Mapping[str, Value]) -> Proposition:
@@ -253,7 +267,7 @@ class Grounding:
 
     @staticmethod
     def _all(items: Sequence[_T], ground: Callable[[_T], Proposition]) -> Proposition:
-        """The conjunction, given up at the first part that is false."""
+        """Return the conjunction; stop at the first part that is false."""
         parts: list[Proposition] = []
         for item in items:
             parts.append(ground(item))
@@ -262,7 +276,7 @@ class Grounding:
         return conjunction(*parts)
 
     def _at_least(self, number: int, binder: Binder, body: Core, sigma: Mapping[str, Value]) -> Proposition:
-        """At least ``number`` active values satisfy the body; of `x in s` declared ones."""
+        """Return that at least ``number`` active values satisfy the body; of `x in s` declared ones."""
         members: list[Proposition] = []
         for u in declared(self.state.schema, binder) if binder.declared else self.domain[binder.sort]:
             member = self._ground(body, {**sigma, binder.name: u})
@@ -274,15 +288,15 @@ class Grounding:
     def _instances(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Value]
     ) -> Iterator[tuple[Proposition, Value]]:
-        """The values of a variable, each with the proposition that it ranges over it."""
+        """Yield the values of a variable, each after the proposition that the variable ranges over it."""
         for u in declared(self.state.schema, binder) if binder.declared else self.domain[binder.sort]:
             yield YES if binder.declared else self._and_active(binder.sort, u, YES), u
 
     def _and_active(self, sort: str, value: Value, body: Proposition) -> Proposition:
-        """u ∈ ad(D ⊕ D') ∧ body.
+        """Return u ∈ ad(D ⊕ D') ∧ body.
 
-        Where the body is false once all facts of D' with u are, it implies that u is active, and
-        stands for the conjunction: this is what turns most of a frame condition into unit literals.
+        If the body is false once all facts of D' with u are, it implies that u is active, and stands for the
+        conjunction. This turns most of a frame condition into unit literals.
         """
         if body is NO or value in self.state.active_domain[sort]:
             return body
@@ -292,7 +306,7 @@ class Grounding:
         return conjunction(disjunction(*atoms), body)
 
     def _extension(self, relation: str, tuples: Collection[tuple[Value, ...]]) -> Proposition:
-        """D'(P) is exactly ``tuples``."""
+        """Return the proposition that D'(P) is exactly ``tuples``."""
         return conjunction(
             *(
                 atom if fact.args in tuples else -atom
@@ -303,7 +317,7 @@ class Grounding:
 
 
 def _choice(condition: Proposition, then: Proposition, otherwise: Proposition) -> Proposition:
-    """The first proposition where the condition holds, and the second elsewhere."""
+    """Return the proposition that is ``then`` if the condition is true, and ``otherwise`` if not."""
     if then is otherwise:
         return then
     return disjunction(conjunction(condition, then), conjunction(negation(condition), otherwise))

@@ -1,4 +1,4 @@
-"""From the parts of a deployment as they were written to those that the semantics is defined for.
+"""Expand the parts of a deployment from those that are written to those that the semantics is defined for.
 
 Uses of `define` and the wildcards of formulas are expanded, and some of what is written becomes other parts:
 
@@ -39,7 +39,10 @@ _Closing: TypeAlias = Callable[[Resolved], Expanded]
 
 
 def expanded(parts: Parts, schema: Schema) -> Parts:
-    """The same parts with definitions, wildcards, `set` and `terminal` expanded, and no definitions left."""
+    """Return the same parts with definitions, wildcards, `set` and `terminal` expanded.
+
+    They have no definitions.
+    """
     by_name = {**{one.name: one for one in parts.definitions}, **offers(parts.tools, schema)}
 
     def closed(formula: Resolved) -> Expanded:
@@ -100,14 +103,14 @@ def _effect(effect: Effect, closed: _Closing, schema: Schema) -> Effect:
 
 
 def _with_closed_terms(statement: Statement, closed: _Closing) -> Statement:
-    """The statement with the formulas of the tallies that it writes expanded."""
+    """Return the statement with the formulas of the tallies that it writes expanded."""
     if not isinstance(statement, Insert | Delete | Assign):
         return statement
     return replace(statement, atom=map_children(closed, statement.atom))
 
 
 def _names(statement: Statement) -> Iterator[str]:
-    """The names that the statement's atom and the formula beside it mention."""
+    """Yield the names that occur in the statement's atom and in the formula beside it."""
     if isinstance(statement, Insert | Delete | Assign):
         yield from map(str, terms(statement.atom))
         yield from free_variables(statement.atom)

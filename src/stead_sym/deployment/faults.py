@@ -1,7 +1,7 @@
-"""The ways in which a reachable state breaks the definition of a deployment, in words.
+"""Describe how a reachable state breaks the definition of a deployment.
 
 One decision: an engine finds a fault and a run that leads to it. The message is made here, so that both
-engines give the same one. It has the state, the call, and what to do. The claim of the run is the condition
+engines give the same one. It has the state, the call, and the remedy. The claim of the run is the condition
 that its last state breaks.
 """
 
@@ -31,13 +31,13 @@ from stead_sym.relational.instance import Instance, broken_keys, broken_referenc
 from stead_sym.relational.schema import Value
 
 _MAX_FACTS = 12
-"""How many facts of a state a message lists. The run printed below it has all of them."""
+"""A message lists at most this many facts of a state. The run printed below it has all of them."""
 
 
 def claim_broken(
     deployment: Deployment, run: Trace
 ) -> BoundExceeded | KeyBroken | ReferenceBroken | ValueOutOfRange:
-    """The fault of a run whose last state breaks what the deployment claims (`semantics.breaks_claim`)."""
+    """Return the fault of a run whose last state breaks a claim (`semantics.breaks_claim`)."""
     if any(out_of_range(deployment.schema, run.last)):
         return value_out_of_range(deployment, run)
     if exceeded(deployment, run.last) is not None:
@@ -48,9 +48,11 @@ def claim_broken(
 
 
 def as_shown(deployment: Deployment, error: DefinitionError, kept: frozenset[Value]) -> DefinitionError:
-    """The fault of the first state on the run of a fault that breaks a bound, a key or a reference, and that
-    fault itself where there is none before the last state; generated values other than the ``kept`` are named
-    from 1 (`deployment.renaming`)."""
+    """Return the fault of the first state on its run that breaks a bound, a key or a reference.
+
+    Returns the fault itself if there is none before the last state. Generated values other than the ``kept``
+    are named from 1 (`deployment.renaming`).
+    """
     run, renaming = named_run(deployment, kept, error.trace)
     for number, step in enumerate(run.steps, 1):
         if breaks_claim(deployment, step.state):
@@ -65,7 +67,7 @@ def as_shown(deployment: Deployment, error: DefinitionError, kept: frozenset[Val
 
 
 def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
-    """The fault of a run whose last state has more active values outside C than some bound claims."""
+    """Return the fault of a run whose last state has more active values outside C than a bound claims."""
     sort = exceeded(deployment, run.last)
     assert sort is not None, f"every bound holds in {run.last}"
     bound = deployment.bounds.get(sort, 0)
@@ -86,7 +88,7 @@ def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
 
 
 def value_out_of_range(deployment: Deployment, run: Trace) -> ValueOutOfRange:
-    """The fault of a run whose last step writes an integer that the column's sort does not have."""
+    """Return the fault of a run whose last step writes an integer that is not in the column's sort."""
     fact, column = min(out_of_range(deployment.schema, run.last))
     relation = deployment.schema.relation(fact.relation)
     name, value = relation.sorts[column], fact.args[column]
@@ -104,13 +106,13 @@ def value_out_of_range(deployment: Deployment, run: Trace) -> ValueOutOfRange:
 
 
 def _wider(listed: Sequence[Value], value: Value) -> str:
-    """The range of a sort with a value that it does not have."""
+    """Return the range of a sort, extended to a value outside it."""
     first, last = (int(listed[k]) for k in (0, -1))
     return f"{min(first, int(value))}..{max(last, int(value))}"
 
 
 def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
-    """The fault of a run whose last state holds two facts with the same declared key."""
+    """Return the fault of a run whose last state has two facts with the same declared key."""
     first, second = min(broken_keys(deployment.schema, run.last))
     relation = deployment.schema.relation(first.relation)
     one = len(relation.keys) == 1
@@ -127,7 +129,7 @@ def key_broken(deployment: Deployment, run: Trace) -> KeyBroken:
 
 
 def reference_broken(deployment: Deployment, run: Trace) -> ReferenceBroken:
-    """The fault of a run whose last state has a value that is not where a reference claims it to be."""
+    """Return the fault of a run whose last state has a value that is not where a reference claims it."""
     first, reference = min(
         broken_references(deployment.schema, run.last), key=lambda broken: (broken[1].name, broken[0])
     )
@@ -144,7 +146,7 @@ def reference_broken(deployment: Deployment, run: Trace) -> ReferenceBroken:
 
 
 def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
-    """The fault of a run whose last state offers no call and enables no event."""
+    """Return the fault of a run whose last state offers no call and enables no event."""
     events = any(not event.stays for event in deployment.events)
     nothing = "no call is offered" + " and no event enabled" * events
     gates = f"let {' or '.join(deployment.gated)} allow a call, " if deployment.gated else ""
@@ -160,7 +162,7 @@ def nothing_offered(deployment: Deployment, run: Trace) -> NothingOffered:
 
 
 def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
-    """The fault of a run whose last state offers a call, or enables an event, that leads nowhere."""
+    """Return the fault of a run whose last state offers a call, or enables an event, without a successor."""
     offered = "enabled" if deployment.tool(call.tool).event else "offered"
     return NoEffect(
         f"{call} is {offered}, but none of its effects applies, in {where(run)};"
@@ -173,14 +175,18 @@ def no_effect(deployment: Deployment, call: Call, run: Trace) -> NoEffect:
 
 
 def effect_undecided(call: Call, why: str) -> Undecided:
-    """The error where it is not decided whether a call has an effect (`deployment.leaps`); the deployment may
-    be correct."""
+    """Return the error that it is undecided whether a call has an effect (`deployment.leaps`).
+
+    The deployment may be correct.
+    """
     return Undecided(f"unknown: it is not decided whether {call} has an effect: {why}")
 
 
 def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
-    """The error where a forced domain has too few values for a step from the last state; the deployment may
-    be correct."""
+    """Return the error that a forced domain has too few values for a step from the last state.
+
+    The deployment may be correct.
+    """
     sizes = ", ".join(f"{sort}={size}" for sort, size in restriction.sizes.items())
     return Undecided(
         f"the domain ({sizes}) has too few values for any step from {where(run)}; take larger sizes"
@@ -188,7 +194,7 @@ def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
 
 
 def _of_ensure(deployment: Deployment, call: Call) -> str:
-    """What to remember of the formulas of an `ensure`, where the call has one."""
+    """Return a note on the formulas of an `ensure` if the call has one, else an empty text."""
     if any(effect.is_ensure for effect in deployment.tool(call.tool).effects):
         return (
             " (in `ensure`, P(…) is the state before and P'(…) the one after, where anything may hold"
@@ -198,7 +204,7 @@ def _of_ensure(deployment: Deployment, call: Call) -> str:
 
 
 def where(run: Trace) -> str:
-    """The last state of a run, and how many steps lead there."""
+    """Return a description of the last state of a run, with the number of steps that lead to it."""
     steps = len(run.steps)
     if not steps:
         return f"the initial state {_listed(run.last)}"
@@ -206,7 +212,7 @@ def where(run: Trace) -> str:
 
 
 def _listed(state: Instance) -> str:
-    """The state, cut short where it has many facts."""
+    """Return the state as text, cut short if it has many facts."""
     if len(state) <= _MAX_FACTS:
         return str(state)
     first = ", ".join(map(str, list(state)[:_MAX_FACTS]))

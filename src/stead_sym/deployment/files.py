@@ -1,7 +1,7 @@
-"""Deployments by file or by name.
+"""Load deployments by file or by name.
 
-One decision: a word that is the path of an existing file stands for that file, `-` for the text on stdin, and
-any other plain name for the packaged example of that name.
+One decision: the path of an existing file stands for that file, `-` for the text on stdin, and any other
+plain name for the packaged example of that name.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _SUFFIX = ".stead"
 
 
 def packaged_examples() -> tuple[str, ...]:
-    """The names of the packaged examples."""
+    """Return the names of the packaged examples."""
     entries = files("stead_sym").joinpath("examples").iterdir()
     return tuple(sorted(e.name.removesuffix(_SUFFIX) for e in entries if e.name.endswith(_SUFFIX)))
 
 
 def packaged_text(name: str) -> str:
-    """The text of a packaged example, with its comments; `InputError` where there is none of that name."""
+    """Return the text of a packaged example, with its comments; raises `InputError` for an unknown name."""
     if name not in packaged_examples():
         hint = nearest(name, packaged_examples(), "")
         raise InputError(
@@ -38,10 +38,10 @@ def packaged_text(name: str) -> str:
 
 
 def load(source: str | Path) -> Deployment:
-    """The deployment in a `.stead` file, a packaged example by its name, or with `-` the text on stdin.
-    Files that it reads are relative to the file, or, for a text on stdin, to the working directory.
+    """Return the deployment of a `.stead` file, of a packaged example by its name, or with `-` of stdin.
 
-    Raises `InputError`: where there is neither, and, as `ParseError` or `DeclarationError`, where the
+    Files that it reads are relative to the file, or, for a text on stdin, to the working directory. Raises
+    `InputError` if there is neither, and `ParseError` or `DeclarationError`, which are such errors, if the
     text is no deployment.
     """
     text, name = load_text(source)
@@ -49,7 +49,7 @@ def load(source: str | Path) -> Deployment:
 
 
 def load_text(source: str | Path) -> tuple[str, str]:
-    """The text that `load` parses, and the name that stands for it in messages."""
+    """Return the text that `load` parses, and the name that stands for it in messages."""
     path = Path(source)
     if str(source) == "-":
         return _stdin(), "<stdin>"
@@ -76,8 +76,10 @@ def load_text(source: str | Path) -> tuple[str, str]:
 
 
 def load_json(source: str, what: str) -> object:
-    """The JSON in a file, or with `-` on stdin; `InputError` where there is none, which says that it should
-    be ``what``."""
+    """Return the JSON in a file, or with `-` on stdin.
+
+    Raises `InputError` if there is none; the message names ``what`` is expected.
+    """
     path = Path(source)
     try:
         text = _stdin() if source == "-" else decoded(path.read_bytes(), source)
@@ -93,14 +95,14 @@ def load_json(source: str, what: str) -> object:
 
 
 def _stdin() -> str:
-    """All that comes in on stdin; `InputError` where it is closed, or no text in UTF-8."""
+    """Return the text on stdin; raises `InputError` if it is closed, or not in UTF-8."""
     if sys.stdin is None or sys.stdin.closed:
         raise InputError("<stdin>: nothing comes in; give the path of a file, or pipe the text in")
     return decoded(sys.stdin.buffer.read(), "<stdin>")
 
 
 def _beside(path: Path) -> list[str]:
-    """The names of the deployments where the path leads, without their suffix."""
+    """Return the names of the deployments in the folder of the path, without their suffix."""
     try:
         return [entry.stem for entry in path.parent.iterdir() if entry.suffix == _SUFFIX]
     except OSError:

@@ -1,8 +1,8 @@
-"""Runs for a reader: steps that repeat earlier ones are shown as one line.
+"""Fold runs for a reader: steps that repeat earlier ones are shown as one line.
 
 One decision: steps repeat if they have the same calls, by the same agents, with the same arguments. An
 argument may also differ from one repetition to the next if it is each time a value that the repetition before
-has brought in. So a run that goes on for ever with new values is shown as a repetition too.
+has added. So a run that adds new values forever is shown as a repetition too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stead_sym.deployment.trace import Step
 
 LEAST = 3
-"""Steps are folded if they are repeated so many times after the first time."""
+"""Steps are folded if they are repeated at least this many times after the first time."""
 
 Changes = tuple[Sequence[Fact], Sequence[Fact]]
 """The facts that a step adds and removes."""
@@ -26,8 +26,11 @@ Changes = tuple[Sequence[Fact], Sequence[Fact]]
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """The steps from number ``first``, counted from 0, to the one before ``last``. They repeat the steps just
-    before them ``times`` times. ``changes`` says what they change, by relation."""
+    """The steps from number ``first``, counted from 0, to the one before ``last``.
+
+    They repeat the steps just before them ``times`` times. ``changes`` describes what they change, by
+    relation.
+    """
 
     first: int
     last: int
@@ -37,18 +40,21 @@ class Folded:
 
     @property
     def numbers(self) -> str:
-        """Which steps, counted from 1."""
+        """Return the numbers of the steps, counted from 1."""
         return f"{self.first + 1}-{self.last}"
 
     @property
     def words(self) -> str:
-        """What they do."""
+        """Return a description of the steps."""
         return f"{self.calls}, {self.times} times more"
 
 
 def folded(steps: Sequence[Step], changes: Sequence[Changes], loop: int | None = None) -> list[int | Folded]:
-    """The steps of a run by their numbers, with what they change, and a `Folded` in the place of steps that
-    repeat those before them. Steps before the ``loop`` of a run and steps in it are not folded together."""
+    """Return the numbers of the steps of a run, with a `Folded` in place of steps that repeat those before.
+
+    ``changes`` has what each step changes. Steps before the ``loop`` of a run are not folded together with
+    steps in it.
+    """
     found: list[int | Folded] = []
     for begin, end in [(0, len(steps))] if loop is None else [(0, loop), (loop, len(steps))]:
         at = begin
@@ -65,7 +71,7 @@ def folded(steps: Sequence[Step], changes: Sequence[Changes], loop: int | None =
 
 @dataclass(frozen=True, slots=True)
 class _Folding:
-    """What is done from a step on, before the step ``end``."""
+    """The steps from number ``at`` on, before the step ``end``."""
 
     steps: Sequence[Step]
     changes: Sequence[Changes]
@@ -73,7 +79,7 @@ class _Folding:
     end: int
 
     def folded(self) -> Folded | None:
-        """The repetition with the smallest period that is repeated often enough to be folded."""
+        """Return the repetition with the smallest period that is repeated often enough to be folded."""
         for period in range(1, (self.end - self.at) // (LEAST + 1) + 1):
             times = 0
             while self._again(self.at + times * period, period):
@@ -85,7 +91,7 @@ class _Folding:
         return None
 
     def _again(self, first: int, period: int) -> bool:
-        """Whether the ``period`` steps from one on are followed by their like."""
+        """Return whether the ``period`` steps from ``first`` on are followed by a repetition of them."""
         if first + 2 * period > self.end:
             return False
         new = {v for k in range(first, first + period) for fact in self.changes[k][0] for v in fact.args}
@@ -101,7 +107,7 @@ class _Folding:
         )
 
     def _common(self, first: int, last: int, period: int) -> str:
-        """The call that every ``period``-th step makes, with `_` for an argument that differs."""
+        """Return the call of every ``period``-th step, with `_` for an argument that differs."""
         calls = [step.call for step in self.steps[first:last:period]]
         columns = zip(*(call.args for call in calls), strict=True)
         args = ", ".join(values[0] if len(set(values)) == 1 else "_" for values in columns)

@@ -1,11 +1,11 @@
-"""What a verification has to keep beside the database: the last step and the past, as far as formulas speak
-of it.
+"""Find what a verification has to keep beside the database: the last step and the past.
 
-One decision: a deployment that is `following` formulas has a relation of its own for each `did`, `since` and
-`previously` in them (`Schema.history`), and in their place an atom. So whatever reads formulas or states
-knows nothing of the past; what these relations hold is said in `deployment.history`, and by the symbolic
-engine on diagrams. `once f` and `historically f` are `true since f` and its dual by then. Two formulas that
-are equal but for the names of their free variables share a relation: a state tells each of them once.
+It keeps them as far as formulas are about them. One decision: a deployment that is `following` formulas has a
+relation of its own for each `did`, `since` and `previously` in them (`Schema.history`), and in their place an
+atom. So code that reads formulas or states need not handle the past. `deployment.history` defines what these
+relations are, and the symbolic engine does so on diagrams. `once f` and `historically f` are `true since f`
+and its dual by then. Two formulas that are equal except for the names of their free variables share a
+relation: a state has each of them once.
 
 Relevant are the specifications asked, guards, `when`, `where`, views, the policies that run, `fair` and
 `terminal`; gates are in the guards. Nothing is kept for other formulas.
@@ -51,9 +51,11 @@ Visit: TypeAlias = Callable[[Expanded, Scope], Expanded]
 
 @dataclass(frozen=True, slots=True)
 class LastStep:
-    """`did ω(…)`: the ``relation`` holds the arguments at these ``places`` of the last step, if that was a
-    call of the ``tool``, by the ``agent`` unless it is None. ``whole``: it has all the arguments.
-    ``refused``: `refused ω(…)`, the call was refused."""
+    """`did ω(…)`: the ``relation`` has the arguments at these ``places`` of the last step.
+
+    It has them if that step was a call of the ``tool``, by the ``agent`` unless it is None. ``whole``: it has
+    all the arguments. ``refused``: `refused ω(…)`, the call was refused.
+    """
 
     relation: Relation
     tool: str
@@ -65,7 +67,7 @@ class LastStep:
 
 @dataclass(frozen=True, slots=True)
 class SinceThen:
-    """`f since g`: the ``relation`` holds the values of the ``variables`` for which it is true."""
+    """`f since g`: the ``relation`` has the values of the ``variables`` for which it is true."""
 
     relation: Relation
     variables: tuple[str, ...]
@@ -75,7 +77,7 @@ class SinceThen:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """`previously f`: the ``relation`` holds the values of the ``variables`` for which it is true."""
+    """`previously f`: the ``relation`` has the values of the ``variables`` for which it is true."""
 
     relation: Relation
     variables: tuple[str, ...]
@@ -87,26 +89,31 @@ Kept: TypeAlias = LastStep | SinceThen | Before
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is kept beside the database, what stands within another formula before it. ``agents``: the tools
-    of whose last call it is kept which agent made it, with these agents. ``asked`` are the specifications
-    that it is for, as text."""
+    """The relations that are kept beside the database; a formula within another one comes before it.
+
+    ``agents``: the tools for whose last call the agent that made it is kept, with these agents. ``asked`` are
+    the specifications that it is for, as text.
+    """
 
     kept: tuple[Kept, ...] = ()
     agents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked: tuple[str, ...] = field(default=(), compare=False)
 
     def __bool__(self) -> bool:
+        """Return whether anything is kept."""
         return bool(self.kept)
 
     def __hash__(self) -> int:
+        """Return the hash of what is kept."""
         return hash(self.kept)
 
     @property
     def relations(self) -> tuple[Relation, ...]:
+        """Return the relations that are kept."""
         return tuple(each.relation for each in self.kept)
 
     def most_of_a_step(self, tools: Iterable[Tool], sort: str) -> int:
-        """The most parameters of the sort that a tool or event has whose steps are kept."""
+        """Return the largest number of parameters of the sort of a tool or event whose steps are kept."""
         named = {each.tool for each in self.kept if isinstance(each, LastStep)}
         return max((sum(p.sort == sort for p in t.params) for t in tools if t.name in named), default=0)
 
@@ -114,8 +121,10 @@ class History:
 def history_of(
     parts: Parts, schema: Schema, specs: Iterable[Expanded], running: Mapping[str, str]
 ) -> History:
-    """What relevant formulas of the expanded parts ask for, and the ``specs``; ``running`` has the name of
-    the policy that decides for each agent."""
+    """Return the history that relevant formulas of the expanded parts, and the ``specs``, need.
+
+    ``running`` has the name of the policy that decides for each agent.
+    """
     following = _Following(parts, schema)
     mapped(parts, following, running)
     asked = [formula for formula in specs if tells_of_steps(formula)]
@@ -125,8 +134,10 @@ def history_of(
 
 
 def followed(parts: Parts, schema: Schema, history: History) -> Parts:
-    """The expanded parts with an atom for each formula of which the history keeps the truth. A specification
-    or a policy that speaks of more stays as it is: it is not asked."""
+    """Return the expanded parts with an atom for each formula of which the history keeps the truth.
+
+    A specification or a policy with other such formulas stays as it is, since it is not asked.
+    """
     following = _Following(parts, schema, history)
     return mapped(parts, following, None)
 
@@ -134,7 +145,7 @@ def followed(parts: Parts, schema: Schema, history: History) -> Parts:
 def followed_formula(
     parts: Parts, schema: Schema, history: History, formula: Expanded, scope: Scope
 ) -> Expanded:
-    """The formula with atoms of the history; `DeclarationError` for what the history does not keep."""
+    """Return the formula with atoms of the history; raises `DeclarationError` if the history lacks one."""
     found = _Following(parts, schema, history)(formula, scope)
     if tells_of_steps(found):
         raise DeclarationError(
@@ -146,8 +157,10 @@ def followed_formula(
 
 
 class _Following:
-    """Puts an atom in the place of each formula of a history; without one it makes it as it goes, in
-    ``kept``."""
+    """The replacement of each formula of a history by an atom.
+
+    Without a history it is made on the way, in ``kept``.
+    """
 
     def __init__(self, parts: Parts, schema: Schema, history: History | None = None) -> None:
         self.schema = schema
@@ -189,7 +202,7 @@ class _Following:
         return Atom(name, args, sorts=sorts, span=formula.span)
 
     def _step(self, tool: Tool, places: tuple[int, ...], agent: str | None, refused: bool) -> str | None:
-        """The name of the relation; None where the history has no such one."""
+        """Return the name of the relation; None if the history has no such relation."""
         blanks = (Var(_blank(places.index(k))) if k in places else "_" for k in range(len(tool.params)))
         name = print_formula(Did(tool.name, tuple(blanks), agent, refused))  # type: ignore[arg-type]
         if name not in self.kept:
@@ -202,7 +215,7 @@ class _Following:
         return name
 
     def _past(self, formula: Past, scope: Scope) -> Expanded:
-        """The atom; the formula itself where the history does not have it."""
+        """Return the atom, or the formula itself if the history does not have it."""
         order = _in_order(formula)
         blanks = {name: Var(_blank(k)) for k, name in enumerate(order)}
         general = substitute(formula, blanks)
@@ -224,19 +237,19 @@ class _Following:
 
 
 def _blank(number: int) -> str:
-    """How the name of a relation of the history says where its arguments go: `once Paid(‹1›)`."""
+    """Return the placeholder of an argument in the name of a relation of the history: `once Paid(‹1›)`."""
     return f"‹{number + 1}›"
 
 
 def spoken(formula: Past | Did) -> str:
-    """The formula as it is mostly written: `once f` for `true since f`."""
+    """Return the formula as it is usually written: `once f` for `true since f`."""
     if isinstance(formula, Since) and formula.left == TRUE:
         return print_formula(Derived("once", (formula.right,)))
     return print_formula(formula)
 
 
 def _in_order(formula: Formula) -> tuple[str, ...]:
-    """The free variables in the order in which they occur first."""
+    """Return the free variables in the order in which they first occur."""
     found: dict[str, None] = {}
 
     def visit(part: Formula, bound: frozenset[str]) -> None:
@@ -254,9 +267,11 @@ def _in_order(formula: Formula) -> tuple[str, ...]:
 
 
 def mapped(parts: Parts, visit: Visit, running: Mapping[str, str] | None) -> Parts:
-    """The parts with another formula in the place of each that is not a specification's, given the
-    sorts of the variables around it; of the policies those that are ``running``, or all for None. With None
-    also the specifications."""
+    """Return the parts with each formula replaced, except those of specifications.
+
+    ``visit`` gets the sorts of the variables around the formula. Of the policies those are replaced that are
+    ``running``. With None it is all policies, and the specifications too.
+    """
     several = parts.agents or ()
 
     def policies(listed: tuple[Policy, ...], names: Iterable[str]) -> tuple[Policy, ...]:

@@ -1,9 +1,9 @@
-"""Gates: what lets calls of agents through, `permit w(x) when f` and `forbid w(x) when f`.
+"""Put deployments behind gates, which allow calls of agents: `permit w(x) when f` and `forbid w(x) when f`.
 
-One decision: a deployment under gates is the deployment whose tools have what the gates say in their guards,
-so that whatever reads a deployment has it: agents are offered what is enabled and allowed, events are not
-gated. A gate that refuses is in the effects: each of a tool asks for what it allows, and one more, `effect
-refused`, for what it does not.
+One decision: a deployment behind gates is the deployment whose tools have the conditions of the gates in
+their guards. So everything that reads a deployment respects them: agents are offered what is enabled and
+allowed. Events are not gated. A gate that refuses is in the effects instead: each effect of a tool gets the
+condition that the call is allowed, and one more, `effect refused`, the condition that it is not.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ from stead_sym.logic.syntax import (
 
 
 def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deployment:
-    """The deployment with what these gates allow; itself for none. Raises `InputError` for an unknown gate,
-    and for one that is given twice."""
+    """Return the deployment behind these gates, or itself for none.
+
+    Raises `InputError` for an unknown gate, and for one that is given twice.
+    """
     listed = [names] if isinstance(names, str) else list(names)
     if not listed:
         return deployment
@@ -84,7 +86,7 @@ def behind(gates: Sequence[str]) -> str:
 
 
 def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:
-    """Return the tool behind gates: the guard is what the gates say, of those that refuse an alternative."""
+    """Return the tool behind gates: they are in its guard, or in its effects if they refuse."""
     gates = tuple(gates)
     guard = _joined((tool.guard, *(allowed(gate, tool) for gate in gates if not gate.refuses)))
     passes = _joined(allowed(gate, tool) for gate in gates if gate.refuses)
@@ -101,8 +103,10 @@ def _joined(parts: Iterable[Formula]) -> Formula:
 
 
 def allowed(gate: Gate, tool: Tool) -> Formula:
-    """Of the parameters of a tool: no `forbid` line matches its call, and some `permit` line does if the gate
-    denies what no line matches."""
+    """Return the formula, of the parameters of a tool, that the gate allows its call.
+
+    No `forbid` line matches it. If the gate denies what no line matches, some `permit` line matches it.
+    """
     own = [line for line in gate.lines if line.tool == tool.name]
     forbidding = (Not(matched(line, tool)) for line in own if not line.permits)
     permitting = disjunction(tuple(matched(line, tool) for line in own if line.permits))
@@ -112,8 +116,10 @@ def allowed(gate: Gate, tool: Tool) -> Formula:
 
 
 def matched(line: Line, tool: Tool) -> Resolved:
-    """Of the parameters of a tool: the line matches its call. A variable that stands there twice says that
-    the two arguments are the same."""
+    """Return the formula, of the parameters of a tool, that the line matches its call.
+
+    A variable that occurs twice in the line makes the two arguments equal.
+    """
     images: dict[str, Term] = {}
     equal: list[Formula] = []
     for term, param in zip(line.args, tool.params, strict=True):

@@ -1,5 +1,4 @@
-"""What a state keeps beside the database, from step to step: the last step, and the truth of formulas of the
-past.
+"""Keep history in a state beside the database: the last step, and the truth of formulas of the past.
 
 For a deployment that is `following` formulas, a state is an instance of the schema with its ``history``
 relations: the database, and
@@ -34,7 +33,7 @@ from stead_sym.relational.schema import Value
 
 
 def begun(deployment: Deployment, database: Instance) -> Instance:
-    """The initial state with this database."""
+    """Return the initial state with this database."""
     return _recorded(deployment, None, None, None, database, refused=False)
 
 
@@ -47,8 +46,11 @@ def recorded(
     *,
     refused: bool = False,
 ) -> Instance:
-    """The state after a step from another one to this database, by a call that the agent ``actor`` makes, or
-    None for an event. The call was ``refused`` or not."""
+    """Return the state after a step to this database, by a call.
+
+    The agent ``actor`` makes the call; it is None for an event. ``refused`` tells whether the call was
+    refused.
+    """
     if not deployment.history:
         return database
     if deployment.tool(call.tool).stays:
@@ -57,13 +59,15 @@ def recorded(
 
 
 def actors_told(deployment: Deployment, call: Call, actors: tuple[str, ...]) -> tuple[str | None, ...]:
-    """Of the agents that may make a call, or none for an event, those with which the state after it differs:
-    the first where it is not kept who has made it."""
+    """Return those agents that may make a call for which the state after it differs.
+
+    If the history does not record who made the call, this is the first of them, or None for an event.
+    """
     return actors if call.tool in deployment.history.agents and actors else (next(iter(actors), None),)
 
 
 def actor_in(deployment: Deployment, call: Call, after: Instance, otherwise: str | None) -> str | None:
-    """The agent that a state says to have made the call into it, ``otherwise`` where it says nothing."""
+    """Return the agent that made the call into a state, by its history, or ``otherwise`` if it has none."""
     steps = (kept for kept in deployment.history.kept if isinstance(kept, LastStep) and kept.whole)
     for kept in steps if call.tool in deployment.history.agents else ():
         if kept.tool == call.tool and kept.agent and Fact(kept.relation.name, call.args) in after:
@@ -99,8 +103,10 @@ def _told(
     actor: str | None,
     now: Instance,
 ) -> Iterator[tuple[Value, ...]]:
-    """The tuples of one relation of the history in the state ``now``, which has the database and what is kept
-    before it."""
+    """Yield the tuples of one relation of the history in the state ``now``.
+
+    ``now`` has the database and the relations of the history that come before this one.
+    """
     match kept:
         case LastStep(_, tool, places, agent):
             if call is not None and call.tool == tool and agent in (None, actor):
@@ -127,7 +133,7 @@ def _told(
 def _assignments(
     deployment: Deployment, sorts: tuple[str, ...], variables: tuple[str, ...], state: Instance
 ) -> Iterator[Mapping[str, Value]]:
-    """The values of the variables that are active in the state, or constants."""
+    """Yield the assignments of values to the variables that are active in the state, or constants."""
     ranges = (sorted(state.active_domain[sort].union(deployment.constants[sort])) for sort in sorts)
     for values in product(*ranges):
         yield dict(zip(variables, values, strict=True))

@@ -1,4 +1,4 @@
-"""The initial states: D0 itself, or every D0 that `initially any` lines admit.
+"""Compute the initial states: D0 itself, or every D0 that `initially any` lines admit.
 
 One decision: the initial states are the models of one proposition, like the successors of an `ensure`
 (`deployment.ensure`). Each possible fact is a propositional variable; the proposition is the condition of the
@@ -33,11 +33,11 @@ from stead_sym.relational.schema import Value
 def initial_states(
     deployment: Deployment, domain: Mapping[str, Sequence[Value]], most: int | None = None
 ) -> tuple[Instance, ...]:
-    """{ D0 over ``domain`` : D0 ⊨ f, D0 is `init` but for the relations of `initially any`, of which it may
-    hold more facts, D0 has at most b_S active values outside C, no two facts with one key, and no value
-    that is not where a reference claims it }, or ``most`` of them.
+    """Return every D0 over ``domain``, or ``most`` of them.
 
-    Raises `NoInitialState` where there is none.
+    D0 is `init`, with perhaps more facts of the relations of `initially any`, and D0 ⊨ f. It has at most b_S
+    active values outside C, no two facts with one key, and no value that is not where a reference claims it
+    to be. Raises `NoInitialState` if there is none.
     """
     if deployment.initially is None:
         return (begun(deployment, deployment.init),)
@@ -60,7 +60,7 @@ def initial_states(
 
 
 def is_initial(deployment: Deployment, state: Instance) -> bool:
-    """Whether D is one of the D0: `init`, or what `initially any` admits."""
+    """Return whether D is an initial state: `init`, or what `initially any` admits."""
     any_of, given = deployment.initially, deployment.init.facts
     if state != begun(deployment, state.database):
         return False
@@ -77,7 +77,7 @@ def is_initial(deployment: Deployment, state: Instance) -> bool:
 
 
 def no_initial_state(deployment: Deployment) -> NoInitialState:
-    """The error where the lines admit no D0."""
+    """Return the error that the lines admit no D0."""
     assert deployment.initially is not None
     return NoInitialState(
         "no database satisfies `initially any … where …` together with the bounds, the keys and the"
@@ -88,7 +88,7 @@ def no_initial_state(deployment: Deployment) -> NoInitialState:
 
 
 def _given(deployment: Deployment, ground: Grounding) -> Iterator[Proposition]:
-    """The facts of `init` hold, and no others of relations that are not listed."""
+    """Yield literals: the facts of `init` are true, and others of relations that are not listed false."""
     assert deployment.initially is not None
     for fact, atom in ground.number.items():
         if fact in deployment.init:
@@ -129,7 +129,7 @@ def _by_references(deployment: Deployment, ground: Grounding) -> Iterator[Propos
 
 
 def _of_successor(formula: Expanded) -> Formula:
-    """The same formula about D', D being empty."""
+    """Return the same formula about D', for an empty D."""
     if isinstance(formula, Atom):
         return replace(formula, primed=True)
     return map_children(_of_successor, formula)

@@ -1,12 +1,12 @@
-"""Effects that write sums and tallies, in terms of those that write values.
+"""Rewrite effects that write sums and tallies to effects that write values.
 
     insert P(…, t, …) for x where f    is    insert P(…, y, …) for x, y in s where f & y = t
     delete P(…, t, …) for x where f    is    delete P(…, y, …) for x, y in s where f & y = t
 
-as long as the sort s of the column has the integer t. Where an insertion meets one that it has not
-(`out_of_range`), a step that is taken breaks the definition of the deployment; a deletion deletes nothing.
+if the sort s of the column has the integer t. If an insertion meets an integer that s lacks (`out_of_range`),
+a step that is taken breaks the definition of the deployment. A deletion then deletes nothing.
 
-One decision: the explicit engine computes what is written and does not know these equations.
+One decision: the explicit engine computes what is written and does not use these equations.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ from stead_sym.relational.schema import Schema
 
 
 def without_integer_terms(effect: Effect, schema: Schema) -> Effect:
-    """The effect with variables and constants only in what it inserts and deletes."""
+    """Return the effect with only variables and constants in what it inserts and deletes."""
     if not any(map(_has_terms, effect.statements)):
         return effect
     return replace(effect, statements=tuple(_plain(s, schema) for s in effect.statements))
 
 
 def out_of_range(effect: Effect, schema: Schema) -> Formula:
-    """The condition on the variables of an effect that some insertion meets an integer that its column's sort
-    does not have."""
+    """Return the condition that some insertion meets an integer that is not in its column's sort.
+
+    It is a formula over the variables of the effect.
+    """
     found: list[Formula] = []
     for statement in effect.statements:
         if isinstance(statement, Insert) and _has_terms(statement):

@@ -1,8 +1,8 @@
-"""Which keys an insertion respects, as far as the shape of its effect tells.
+"""Guess which keys an insertion respects, from the shape of its effect.
 
 One decision: only the text of an effect is looked at. The answer may be no although no state ever breaks the
-key, and yes is no proof. The symbolic engine uses the answer as a guess, which it confirms
-(`symbolic.encode.mutex`); a finding uses it to decide what to warn of.
+key, and yes is no proof. The symbolic engine uses the answer as an assumption, which it checks
+(`symbolic.encode.mutex`). A finding uses it to decide what to warn of.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stead_sym.relational.schema import Schema
 
 
 def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...], schema: Schema) -> bool:
-    """Whether an insertion looks as if no other fact with its key could be there afterwards."""
+    """Return whether, by its shape, an insertion leaves no other fact with its key."""
     args = insert.atom.args
     others = {_name(args[k]) for k in range(len(args)) if k not in key}
     if others & _free(insert, {_name(args[k]) for k in key}, schema):
@@ -30,8 +30,10 @@ def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...], s
 
 
 def _free(insert: Insert, fixed: Set[str | None], schema: Schema) -> Set[str]:
-    """The variables of `for` of which more than one value may meet its condition, those at ``fixed`` given:
-    not those that an atom of the condition has beside a declared key that is given."""
+    """Return the variables of `for` for which several values may meet its condition, ``fixed`` ones given.
+
+    A variable is left out if an atom of the condition has it beside a declared key that is given.
+    """
     free = {binder.name for binder in insert.binders} - fixed
     atoms = [pair for part in conjuncts(insert.where) for pair in _keyed(part, schema)]
     while given := [pair for pair in atoms if free.isdisjoint(pair[0])]:
@@ -41,8 +43,10 @@ def _free(insert: Insert, fixed: Set[str | None], schema: Schema) -> Set[str]:
 
 
 def _keyed(condition: Formula, schema: Schema) -> Iterator[tuple[Set[str | None], Set[str | None]]]:
-    """Of an atom P(k, v), or ∃y. P(k, v) where k has no y, the names at the declared key of P, and the others
-    but y."""
+    """Yield for an atom the names at the declared key of its relation, and all of its free names.
+
+    The condition is an atom P(k, v), or ∃y. P(k, v) such that k has no y.
+    """
     quantified = set[str | None]()
     while isinstance(condition, Exists):
         quantified.add(condition.binder.name)
@@ -56,8 +60,10 @@ def _keyed(condition: Formula, schema: Schema) -> Iterator[tuple[Set[str | None]
 
 
 def _clears(statement: object, atom: Atom, key: tuple[int, ...], required: Sequence[Formula]) -> bool:
-    """The statement deletes the facts with the key of the atom: all of them, or the one that a
-    condition says is there."""
+    """Return whether the statement deletes the facts with the key of the atom.
+
+    It deletes all of them, or the one that a condition requires.
+    """
     match statement:
         case Clear(relations):
             return atom.relation in relations
@@ -73,7 +79,7 @@ def _clears(statement: object, atom: Atom, key: tuple[int, ...], required: Seque
 
 
 def _excludes(condition: Formula, atom: Atom, key: tuple[int, ...]) -> bool:
-    """The condition says that no fact has the key of the atom: ~exists y. P(key, y), or more."""
+    """Return whether the condition implies that no fact has the key of the atom: ~exists y. P(key, y)."""
     if not isinstance(condition, Not):
         return False
     body, quantified = condition.body, set[str]()

@@ -1,8 +1,8 @@
-"""The deployment language: from the text of a `.stead` file to a `Deployment`.
+"""Read the deployment language: from the text of a `.stead` file to a `Deployment`.
 
-One decision: this module only reads. It turns the tree of `deployment.lark` into `Items`, unresolved and
-with their places; every check and all resolution of names is in `deployment.resolve`, which
-deployments built in Python (`deployment.build`) go through as well.
+One decision: this module only reads. It turns the tree of `deployment.lark` into `Items`, unresolved and with
+their places. Every check and all resolution of names is in `deployment.resolve`, which deployments built in
+Python (`deployment.build`) go through as well.
 """
 
 from __future__ import annotations
@@ -104,12 +104,12 @@ _PHRASES: Mapping[str, str] = {
 
 
 def parse_deployment(text: str, source: str = "<text>", folder: str | Path | None = None) -> Deployment:
-    """The deployment that the text says; ``source`` stands for it in messages.
+    """Return the deployment that the text describes; ``source`` is its name in messages.
 
-    Files of `init from …` are relative to ``folder``; without one no file and no database is opened, and a
-    text that asks for it is refused: it may be anybody's.
-    Raises `ParseError` for text outside the language, `DeclarationError` for names, sorts and arities
-    that do not fit together, and `InputError` for files and databases that cannot be read.
+    Files of `init from …` are relative to ``folder``. Without one no file and no database is opened, and a
+    text that asks for it is refused, since its author may be unknown. Raises `ParseError` for text outside
+    the language, `DeclarationError` for names, sorts and arities that do not fit together, and `InputError`
+    for files and databases that cannot be read.
     """
     deployment = resolve_items(read_items(text, source), None if folder is None else Path(folder))
     all_of_it = None if deployment.loaded else text
@@ -117,12 +117,18 @@ def parse_deployment(text: str, source: str = "<text>", folder: str | Path | Non
 
 
 def read_deployment(path: str | Path) -> Deployment:
-    """`parse_deployment` of a file. Raises `InputError` as well where the file cannot be read as text."""
+    """Return `parse_deployment` of a file.
+
+    Raises `InputError` as well if the file cannot be read as text.
+    """
     return parse_deployment(read_text(path), str(path), Path(path).parent)
 
 
 def read_text(path: str | Path, wanted: str = "a .stead file") -> str:
-    """The text of a file in UTF-8; `InputError` where there is none, which says what is ``wanted``."""
+    """Return the text of a file in UTF-8.
+
+    Raises `InputError` if there is none; the message has what is ``wanted``.
+    """
     try:
         return decoded(Path(path).read_bytes(), str(path))
     except OSError as error:
@@ -133,7 +139,10 @@ def read_text(path: str | Path, wanted: str = "a .stead file") -> str:
 
 
 def decoded(content: bytes, source: str) -> str:
-    """The text that the bytes say in UTF-8, with any system's line feeds; `InputError` where it is none."""
+    """Return the text of the bytes in UTF-8, with any system's line feeds.
+
+    Raises `InputError` if they are no such text.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -144,7 +153,7 @@ def decoded(content: bytes, source: str) -> str:
 
 
 def with_line_feeds(text: str) -> str:
-    """The text with a line feed at the end of each line, whatever system wrote it."""
+    """Return the text with a line feed at the end of each line, for the line ends of any system."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -164,57 +173,61 @@ def _tree(text: str, start: str, source: str) -> Node:
 
 
 def syntax_tree(text: str, source: str = "<text>") -> Node:
-    """The syntax tree of a file, in which every word that is a name is a token with its place. Raises
-    `ParseError`."""
+    """Return the syntax tree of a file, in which every name is a token with its place.
+
+    Raises `ParseError`.
+    """
     return _tree(text, "deployment", source)
 
 
 def read_items(text: str, source: str = "<text>") -> Items:
-    """The items of a file as they stand there. Raises `ParseError`."""
+    """Return the items of a file as they are written; raises `ParseError`."""
     return _Reader(source).items(_tree(text, "deployment", source))
 
 
 def read_tool_head(text: str, source: str) -> tuple[str, tuple[Binder, ...]]:
-    """`w(x: s)`: a name with parameters. Raises `ParseError`."""
+    """Read `w(x: s)`, a name with parameters; raises `ParseError`."""
     return _Reader(source).head(_tree(text, "tool_head", source))
 
 
 def read_effect(text: str, source: str) -> Effect:
-    """What follows the word `effect`: `when f`, if anything, and statements. Raises `ParseError`."""
+    """Read what follows the word `effect`: perhaps `when f`, and statements; raises `ParseError`."""
     return _Reader(source).effect(_tree(text, "statements", source))
 
 
 def read_rules(text: str, source: str) -> tuple[Rule, ...]:
-    """The lines `call w(x) when f` of a policy. Raises `ParseError`."""
+    """Read the lines `call w(x) when f` of a policy; raises `ParseError`."""
     reader = _Reader(source)
     return tuple(reader.rule(node) for node in trees_of(_tree(text, "rules", source)))
 
 
 def read_gate(text: str, source: str) -> Gate:
-    """A `gate NAME` with its lines. Raises `ParseError`."""
+    """Read a `gate NAME` with its lines; raises `ParseError`."""
     return _Reader(source).gate(trees_of(_tree(text, "gates", source))[0])
 
 
 def read_facts(text: str, source: str) -> tuple[Atom, ...]:
-    """The facts `P(a, b)` of an `init`. Raises `ParseError`."""
+    """Read the facts `P(a, b)` of an `init`; raises `ParseError`."""
     reader = _Reader(source).formulas
     return tuple(reader.atom(node) for node in trees_of(_tree(text, "facts", source)))
 
 
 def read_constraint(text: str, source: str) -> Formula | FairAction:
-    """What follows the word `fair`. Raises `ParseError`."""
+    """Read what follows the word `fair`; raises `ParseError`."""
     return _Reader(source).constraint(trees_of(_tree(text, "constraint", source))[0])
 
 
 def read_into(text: str, source: str) -> tuple[Into, ...]:
-    """What follows the word `into` of an `init from`: `Owner(order, user), Status(order, 'open')`. Raises
-    `ParseError`."""
+    """Read what follows the word `into` of an `init from`: `Owner(order, user), Status(order, 'open')`.
+
+    Raises `ParseError`.
+    """
     return tuple(map(_Reader(source).into, trees_of(_tree(text, "loaded", source))))
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """One method for each rule of the grammar that is an item, or a part of one."""
+    """The reader of items, with one method for each rule of the grammar that is an item, or a part of one."""
 
     source: str
 
@@ -260,8 +273,7 @@ class _Reader:
 
     @staticmethod
     def _belonging(tree: Node) -> Mapping[int, list[Node]]:
-        """The items of each `agent`, in the order of these: those after it that start further to the
-        right."""
+        """Return the items of each `agent`, by its number: those after it that start further to the right."""
         own: dict[int, list[Node]] = {}
         column: int | None = None
         for node in trees_of(tree):
@@ -400,7 +412,7 @@ class _Reader:
         )
 
     def condition(self, nodes: list[Node]) -> Formula:
-        """The formula of a `guard`, `when` or `where`, or `true`."""
+        """Return the formula of a `guard`, `when` or `where`, or `true`."""
         return self.formulas.formula(trees_of(nodes[0])[0]) if nodes else TRUE
 
     def effect(self, node: Node) -> Effect:
@@ -420,7 +432,7 @@ class _Reader:
         )
 
     def constraint(self, node: Node) -> Formula | FairAction:
-        """What follows the word `fair`."""
+        """Return what follows the word `fair`."""
         if node.data not in ("fair_calls", "fair_turns"):
             return self.formulas.formula(node)
         words = tokens_of(node)
@@ -504,8 +516,11 @@ class _Reader:
 
 
 def _unquoted(token: Token) -> str:
-    """The text of a string. Between three quotes it stands as written; between single ones a backslash
-    keeps its special meaning before a quote, a backslash, `n` and `t`, and is itself elsewhere."""
+    """Return the text of a string.
+
+    Between three quotes it is taken as written. Between single ones a backslash is special before a quote, a
+    backslash, `n` and `t`, and is itself elsewhere.
+    """
     if token.type == "LONG":
         return token[3:-3]
     parts = token[1:-1].split("\\\\")

@@ -1,5 +1,4 @@
-"""Whether an `ensure` can lead past a bound: over how many names that is decided, and the search from a
-state.
+"""Decide whether an `ensure` can lead past a bound: over how many names, and by a search from a state.
 
 An `ensure` f leads from D to every D' with D ⊕ D' ⊨ f, and D' may have any number of values. Call a value new
 if it is neither in ad(D) nor in C.
@@ -63,10 +62,10 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 MOST_FACTS = 5_000
-"""The most facts that a D' over the names that decide the question may have."""
+"""A D' over the names that decide the question may have at most this many facts."""
 
 MOST_BRANCHES = 100_000
-"""The most branches of the search from one state."""
+"""The search from one state has at most this many branches."""
 
 _INSTEAD = (
     "write the effect as `insert` and `delete` statements, or say how much it brings in, as"
@@ -76,20 +75,22 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question whether an alternative leads past a bound. It is decided over so many new ``names`` of
-    each unbounded sort, none if the domain of the bounds decides it. If it cannot be decided, ``open`` says
-    why, and what to write instead."""
+    """The question whether an alternative leads past a bound.
+
+    It is decided over this number of new ``names`` of each unbounded sort, none if the domain of the bounds
+    decides it. If it cannot be decided, ``open`` says why, with the remedy.
+    """
 
     names: Mapping[str, int]
     open: str = ""
 
 
 Questions: TypeAlias = Mapping[tuple[str, int], Asked]
-"""By tool and number of the alternative, without those that the domain of the bounds decides."""
+"""The questions by tool and number of the alternative, except those that the domain of the bounds decides."""
 
 
 def questions(deployment: Deployment) -> Questions:
-    """The questions about all tools and events of a deployment."""
+    """Return the questions about all tools and events of a deployment."""
     by_alternative: dict[tuple[str, int], Asked] = {}
     if deployment.bounds:
         for tool in deployment.tools_and_events:
@@ -100,7 +101,7 @@ def questions(deployment: Deployment) -> Questions:
 
 
 def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
-    """The question about one `ensure` alternative of a tool."""
+    """Return the question about one `ensure` alternative of a tool."""
     formula, bounds = postcondition(effect), deployment.bounds
     old = frozenset(p.name for p in tool.params if deployment.schema.sort(p.sort).values is None)
     columns = columns_bounded(formula, old, deployment.schema)
@@ -132,7 +133,7 @@ def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
 
 
 def _bounded(deployment: Deployment, sort: str, columns: Mapping[tuple[str, int], Sources]) -> int | None:
-    """n_S: the most new values of the sort in D', None where its shape does not say."""
+    """Return n_S, the largest number of new values of the sort in D'; None if the shape does not bound it."""
     sources: dict[Formula | str, int] = {}
     for relation in deployment.schema.relations:
         for place, own in enumerate(relation.sorts):
@@ -146,7 +147,7 @@ def _bounded(deployment: Deployment, sort: str, columns: Mapping[tuple[str, int]
 def _sufficient(
     deployment: Deployment, needs: Needs, columns: Mapping[tuple[str, int], Sources]
 ) -> dict[str, int]:
-    """N_T for each unbounded sort T, the largest over the sorts S that may exceed their bound."""
+    """Return N_T for each unbounded sort T, the largest over the sorts S that may exceed their bound."""
     schema, bounds = deployment.schema, deployment.bounds
 
     def open_columns(relation: str, sort: str) -> int:
@@ -174,7 +175,7 @@ def _sufficient(
 
 
 def _facts(deployment: Deployment, names: Mapping[str, int]) -> int:
-    """How many facts there are over ad(D), C and the names."""
+    """Return the number of facts over ad(D), C and the names."""
     size = {
         sort: len(known) + deployment.bounds.get(sort, 0) + names.get(sort, 0)
         for sort, known in deployment.constants.items()
@@ -192,8 +193,10 @@ def _outside(formula: Formula) -> str:
 def past_a_bound(
     deployment: Deployment, about: Questions, call: Call, state: Instance, restriction: Restriction
 ) -> Instance | None:
-    """A D' ∈ τ(D, a) that exceeds a bound by an alternative about which there is a question, if there is one.
-    Raises `Undecided` where the search takes too long."""
+    """Return some D' ∈ τ(D, a) that exceeds a bound, by an alternative with a question, or None.
+
+    Raises `Undecided` if the search takes too long.
+    """
     tool, sigma = deployment.tool(call.tool), given(deployment, call)
     for number, effect in enumerate(tool.effects):
         question = about.get((tool.name, number))
@@ -215,8 +218,7 @@ def past_a_bound(
 def left_open(
     deployment: Deployment, about: Questions, call: Call, state: Instance
 ) -> Iterator[tuple[str, int]]:
-    """The alternatives that a call may take in D and of which it is not decided whether they exceed a
-    bound."""
+    """Yield the alternatives that a call may take in D and for which exceeding a bound is undecided."""
     tool, sigma = deployment.tool(call.tool), given(deployment, call)
     for number, effect in enumerate(tool.effects):
         key = tool.name, number
@@ -225,7 +227,7 @@ def left_open(
 
 
 def _smaller(wanted: Proposition, model: frozenset[int], atoms: Collection[int]) -> frozenset[int]:
-    """A minimal model within the model: facts are left out while the proposition stays true."""
+    """Return a minimal model within the model: facts are left out while the proposition stays true."""
     for atom in sorted(model, reverse=True):
         if assign(wanted, {other: other != atom and other in model for other in atoms}) is YES:
             model = model - {atom}
@@ -233,7 +235,7 @@ def _smaller(wanted: Proposition, model: frozenset[int], atoms: Collection[int])
 
 
 def _exceeding(deployment: Deployment, ground: Grounding) -> Proposition:
-    """More than b_S values of some sort S outside C are active in D'."""
+    """Return that more than b_S values of some sort S outside C are active in D'."""
     return disjunction(
         *(
             at_least(
@@ -245,12 +247,12 @@ def _exceeding(deployment: Deployment, ground: Grounding) -> Proposition:
 
 
 def _in_order(ground: Grounding, new: Mapping[str, Sequence[Value]]) -> Iterator[Proposition]:
-    """The new names are taken in their order: any renaming of them makes another D' as good."""
+    """Yield that new names are taken in their order, since any renaming of them makes another such D'."""
     for sort, names in new.items():
         for first, second in pairwise(names):
             yield disjunction(_active(ground, sort, first), negation(_active(ground, sort, second)))
 
 
 def _active(ground: Grounding, sort: str, value: Value) -> Proposition:
-    """The value is in some fact of D'."""
+    """Return that the value is in some fact of D'."""
     return disjunction(*ground.containing.get((sort, value), ()))

@@ -1,7 +1,7 @@
-"""`offered w(x)` in formulas: the call may be made in the state.
+"""Define `offered w(x)` in formulas: the call may be made in the state.
 
-One decision: it is the use of a definition that each tool has, so all that reads expanded formulas has it.
-The definition is the guard, in which the gates are that a deployment is under, of arguments that are active.
+One decision: it is the use of a definition that each tool has, so that all code that reads expanded formulas
+supports it. The definition is the guard, with the gates that a deployment is behind, for active arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parts of a deployment that hold formulas, as data: what stands in a file below schema and data."""
+"""Represent the parts of a deployment with formulas, as data: what follows schema and data in a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Default: TypeAlias = Literal["deny", "allow"]
 
 @dataclass(frozen=True, slots=True)
 class View(Located):
-    """`view P(x, y) where f`: of P, the agent is shown the tuples satisfying f."""
+    """`view P(x, y) where f`: of P, the agent is shown the tuples that satisfy f."""
 
     relation: str
     params: tuple[Binder, ...]
@@ -27,8 +27,11 @@ class View(Located):
 
 @dataclass(frozen=True, slots=True)
 class Rule(Located):
-    """`call w(x) when f`: one line of a policy. ``args`` are matched against a call's arguments:
-    a variable takes the value there (the same one wherever it stands), a constant must be it."""
+    """`call w(x) when f`: one line of a policy.
+
+    ``args`` are matched against a call's arguments. A variable takes the value at its place, the same one at
+    each of its places; a constant has to be equal to the value.
+    """
 
     tool: str
     args: tuple[Term, ...] = ()
@@ -44,9 +47,11 @@ class Policy(Located):
 
     @property
     def constants(self) -> frozenset[Value]:
-        """The values that the policy mentions, without numerals: these are rigid, or no values at all where
-        they stand in comparisons. Their identity matters to it, so they belong to the set B that its wrapper
-        leaves alone. `TypeError` for a policy that is not expanded."""
+        """Return the values that the policy mentions, without numerals.
+
+        Their identity matters to it, so they belong to the set B that its wrapper does not rename. Numerals
+        are rigid, or no values at all in comparisons. Raises `TypeError` for a policy that is not expanded.
+        """
         named = constants_among(term for rule in self.rules for term in rule.args)
         named = named.union(*(constants(rule.when) for rule in self.rules))
         return frozenset(value for value in named if not is_numeral(value))
@@ -54,9 +59,11 @@ class Policy(Located):
 
 @dataclass(frozen=True, slots=True)
 class Spec(Located):
-    """`spec NAME for WHOM expect WORD f`: an FO-CTL sentence to be checked at the initial state; only for
-    ``whom``, which are names of policies, all of which some agent runs, of agents, which are not `any`, or
-    `any`, which every agent is. Of all if empty. ``expected`` is the answer that is none to worry about.
+    """`spec NAME for AGENT expect WORD f`: an FO-CTL sentence to be checked at the initial state.
+
+    It is only for ``whom``, or for all if that is empty. These are names of policies, all of which some agent
+    runs, names of agents that are not `any`, or `any`, which stands for every agent. ``expected`` is the
+    answer that is no cause for concern.
 
     ``helps``: it was written `invariant NAME f`, which is the specification AG f, and helps to show others.
     """
@@ -68,8 +75,10 @@ class Spec(Located):
     helps: bool = False
 
     def is_for(self, deciding: Mapping[str, str], gates: Iterable[str] = ()) -> bool:
-        """Whether it is asked where these decide, each a policy, `any`, or neither (empty), by agent, under
-        these gates."""
+        """Return whether it is asked of these deciding agents, under these gates.
+
+        ``deciding`` has by agent the name of a policy, `any`, or an empty text for neither.
+        """
         who = set(deciding.values())
         return all(
             who == {ANY} if name == ANY else name in who or name in gates or deciding.get(name, ANY) != ANY
@@ -78,13 +87,13 @@ class Spec(Located):
 
     @property
     def head(self) -> str:
-        """`NAME for WHOM expect WORD`, as it is written."""
+        """Return `NAME for AGENT expect WORD`, as it is written."""
         whom = f" for {', '.join(self.whom)}" if self.whom else ""
         return f"{self.name}{whom}" + (f" expect {self.expected}" if self.expected else "")
 
 
 def invariant(name: str, formula: Formula, span: Span | None = None) -> Spec:
-    """`invariant NAME f`."""
+    """Return `invariant NAME f`."""
     return Spec(name, Globally("A", formula, span=formula.span), helps=True, span=span)
 
 
@@ -94,19 +103,18 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True)
 class FairAction(Located):
-    """`fair event NAME`, `fair tool NAME`, `fair agent`, `fair agent NAME`, `fair outcome NAME`: fairness of
-    actions.
+    """Fairness of actions: `fair event NAME`, `fair tool NAME`, `fair agent NAME`, `fair outcome NAME`.
 
     For an event or a tool ω there is one constraint for each tuple u of arguments: if from some state on the
     call ω(u) may always happen, it happens infinitely often. With ``strong`` it is enough that it may happen
-    infinitely often while u lives. For an agent: if from some state on it is always offered a
-    call (``strong``: infinitely often), infinitely often a call that it selects is made. Without a ``name``
-    the constraint is about every agent. ``params`` are the names of the arguments if they are written; they
-    have no meaning.
+    infinitely often while u lives. For an agent: if from some state on it is always offered a call
+    (``strong``: infinitely often), infinitely often a call that it selects is made. Without a ``name``, as in
+    `fair agent`, the constraint is about every agent. ``params`` are the names of the arguments if they are
+    written; they have no meaning.
 
     For an outcome there is one constraint for each tuple u and each alternative k of the tool, or event, ω:
-    if ω(u) is made infinitely often where k is possible, and u lives, then k is taken infinitely often. That
-    is strong fairness, and assumes nothing of whether ω(u) is made.
+    if ω(u) is made infinitely often when k is possible, and u lives, then k is taken infinitely often. That
+    is strong fairness, and does not assume that ω(u) is made.
     """
 
     kind: Literal["event", "tool", "agent", "outcome"]
@@ -115,7 +123,7 @@ class FairAction(Located):
     params: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        """What stands after the word `fair`."""
+        """Return what follows the word `fair`."""
         words = ("strong" if self.strong else None, self.kind, self.name)
         params = "" if self.params is None else f"({', '.join(self.params)})"
         return " ".join(word for word in words if word is not None) + params
@@ -123,10 +131,10 @@ class FairAction(Located):
 
 @dataclass(frozen=True, slots=True)
 class AgentRole(Located):
-    """`agent NAME`: one of several agents, with the names of its tools, and views, policies and texts of its
-    own.
+    """`agent NAME`: one of several agents, with the names of its tools.
 
-    A deployment whose file has no `agent` item has one, with an empty name, to which all of the file belongs.
+    It may have views, policies and texts of its own. A deployment whose file has no `agent` item has one
+    agent, with an empty name, to which all of the file belongs.
     """
 
     name: str
@@ -139,8 +147,10 @@ class AgentRole(Located):
 
 @dataclass(frozen=True, slots=True)
 class Initially(Located):
-    """`initially any P, Q where f`: D0 is any instance of the facts of `init` and any facts of these
-    relations that satisfies the sentence f, keeps the bounds and the keys."""
+    """`initially any P, Q where f`: D0 has the facts of `init`, and any facts of these relations.
+
+    D0 satisfies the sentence f, and keeps the bounds and the keys.
+    """
 
     relations: tuple[str, ...]
     where: Formula = TRUE
@@ -148,15 +158,17 @@ class Initially(Located):
 
 @dataclass(frozen=True, slots=True)
 class Terminal(Located):
-    """`terminal when f`: where nothing is offered and no event enabled, and f is true, the run stays."""
+    """`terminal when f`: if nothing is offered and no event enabled, and f is true, the run stays."""
 
     when: Formula = TRUE
 
 
 @dataclass(frozen=True, slots=True)
 class Line(Located):
-    """`permit w(x) when f`, or `forbid w(x) when f`: a line of a gate. ``args`` are variables, constants and
-    `_`."""
+    """`permit w(x) when f`, or `forbid w(x) when f`: a line of a gate.
+
+    ``args`` are variables, constants and `_`.
+    """
 
     permits: bool
     tool: str
@@ -166,9 +178,12 @@ class Line(Located):
 
 @dataclass(frozen=True, slots=True)
 class Gate(Located):
-    """`gate NAME`: a call is allowed iff no `forbid` line matches it and some `permit` line does, which
-    `default allow` does not ask for, nor a gate without a ``default`` and without any `permit` line. One that
-    ``refuses`` offers the calls that it forbids, and refuses them when they are made (`deployment.gates`)."""
+    """`gate NAME`: a call is allowed iff no `forbid` line matches it and some `permit` line does.
+
+    No `permit` line is required with `default allow`, or for a gate without a ``default`` and without any
+    `permit` line. A gate that ``refuses`` offers the calls that it forbids, and refuses them when they are
+    made (`deployment.gates`).
+    """
 
     name: str
     lines: tuple[Line, ...] = ()
@@ -177,20 +192,23 @@ class Gate(Located):
 
     @property
     def denies(self) -> bool:
-        """Return True if a call that no line matches is not allowed."""
+        """Return whether a call that no line matches is not allowed."""
         return self.default == "deny" or (self.default is None and any(line.permits for line in self.lines))
 
     @property
     def head(self) -> str:
-        """`NAME default deny refuses`, as it is written."""
+        """Return `NAME default deny refuses`, as it is written."""
         return f"{self.name}{f' default {self.default}' if self.default else ''}{' refuses' * self.refuses}"
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a deployment that hold formulas. ``tools`` are those of the agents and the events,
-    ``views`` and ``policies`` those of the file, ``agents`` have more of their own, ``fair`` are the fairness
-    constraints on states, and ``fair_actions`` those on actions."""
+    """The parts of a deployment that have formulas.
+
+    ``tools`` are those of the agents and the events, ``views`` and ``policies`` those of the file, ``agents``
+    have more of their own, ``fair`` are the fairness constraints on states, and ``fair_actions`` those on
+    actions.
+    """
 
     tools: tuple[Tool, ...] = ()
     definitions: tuple[Definition, ...] = ()

@@ -1,4 +1,4 @@
-"""A deployment as a `.stead` file: what `parse_deployment` reads back as an equal deployment."""
+"""Print a deployment as a `.stead` file, which `parse_deployment` reads back as an equal deployment."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 
 def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
-    """The text of the whole deployment, in the order in which its parts build on each other.
+    """Return the text of the whole deployment, in the order in which its parts depend on each other.
 
-    With ``data`` False the facts that were read from files and databases are not in it, but the items that
-    read them, and how much they read as comments: for people, and for whoever has the files.
+    With ``data`` False the facts that were read from files and databases are left out. The items that read
+    them are included, with how much they read as comments: for people, and for those with access to the
+    files.
     """
     d, parts = deployment, deployment.written
     facts = d.init if data or d.stated is None else sorted(d.stated)
@@ -118,7 +119,7 @@ def _tool(tool: Tool) -> Iterator[str]:
 
 
 def print_statement(statement: Statement) -> str:
-    """One statement of an effect, on one line."""
+    """Return one statement of an effect, on one line."""
     match statement:
         case Choose(binder, where):
             return f"choose {binder}{_clause('where', where)}"
@@ -140,7 +141,7 @@ def print_statement(statement: Statement) -> str:
 
 
 def print_gate(gate: Gate) -> Iterator[str]:
-    """The lines of a gate."""
+    """Yield the lines of a gate."""
     yield f"gate {gate.head}"
     yield from (f"  {print_line(line)}" for line in gate.lines)
 
@@ -157,5 +158,5 @@ def _policy(policy: Policy) -> Iterator[str]:
 
 
 def print_rule(rule: Rule) -> str:
-    """One line of a policy."""
+    """Return one line of a policy."""
     return f"call {rule.tool}({', '.join(map(str, rule.args))}){_clause('when', rule.when)}"

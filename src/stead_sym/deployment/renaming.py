@@ -1,4 +1,4 @@
-"""The names of generated values in output: per sort from 1, in the order in which they first appear.
+"""Name generated values in output: per sort from 1, in the order in which they first appear.
 
 The names that engines generate have no meaning. A permutation of the generated values, the same for the whole
 run, is an isomorphism that fixes C (Definition "C-isomorphism"). So it maps a run to a run, as long as it
@@ -21,7 +21,10 @@ from stead_sym.relational.schema import Value, is_numeral
 
 
 class Naming:
-    """ι, as far as generated values have been met; others keep their names: those of C, and the ``kept``."""
+    """The renaming ι of the generated values met up to now.
+
+    Values of C and the ``kept`` ones keep their names.
+    """
 
     def __init__(self, deployment: Deployment, kept: frozenset[Value]) -> None:
         self._deployment = deployment
@@ -33,8 +36,11 @@ class Naming:
         self.renaming: dict[Value, Value] = {}
 
     def state(self, state: Instance) -> None:
-        """Name the values of a state: next those of the least fact by relation and arguments, where
-        constants come first, then what is named, in that order, then what is not."""
+        """Name the values of a state, next those of the least fact by relation and arguments.
+
+        In the order of arguments constants come first, then named values in the order of their names, then
+        others.
+        """
         unnamed = [fact for fact in state.facts - self._seen if self._unnamed(fact.args)]
         self._seen |= state.facts
         while unnamed:
@@ -52,7 +58,7 @@ class Naming:
         return any(not self._is_fixed(value) and value not in self.renaming for value in values)
 
     def _is_fixed(self, value: Value) -> bool:
-        """An integer keeps its name even where a step has written one that its sort does not have."""
+        """Return whether a value keeps its name; an integer does, even one that its sort does not have."""
         return value in self._fixed or is_numeral(value)
 
     def _name(self, values: Sequence[Value], sorts: Sequence[str]) -> None:
@@ -68,7 +74,7 @@ class Naming:
 
 
 def naming(deployment: Deployment, kept: frozenset[Value], run: Trace) -> Naming:
-    """The naming of the values that appear in a run."""
+    """Return the naming of the values that appear in a run."""
     renaming = Naming(deployment, kept)
     renaming.state(run.start)
     for step in run.steps:
@@ -79,7 +85,7 @@ def naming(deployment: Deployment, kept: frozenset[Value], run: Trace) -> Naming
 def named_run(
     deployment: Deployment, kept: frozenset[Value], run: Trace
 ) -> tuple[Trace, Mapping[Value, Value]]:
-    """ι of a run without bindings, and ι. Its claim, a text, is left out."""
+    """Return ι of a run without bindings, and ι. The claim of the run, a text, is left out."""
     renaming = naming(deployment, kept, run).renaming
     steps = tuple(
         replace(step, call=step.call.rename(renaming), state=step.state.rename(renaming))

@@ -1,8 +1,8 @@
-"""From items as they were written to a `Deployment`, with every check of what they declare.
+"""Resolve items as they were written to a `Deployment`, with every check of what they declare.
 
-One decision: deployments read from a file and those built in Python come as the same `Items`, whose parts
-are the classes of the result with raw formulas. Items stand in any order, so this goes by kind: schema, D0
-and its constants, definitions, and then everything that holds formulas.
+One decision: deployments read from a file and those built in Python come as the same `Items`, whose parts are
+the classes of the result with raw formulas. Items are in any order, so this goes by kind: schema, D0 and its
+constants, definitions, and then everything that has formulas.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class AgentItem:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a file says, kind by kind, in the order written and with nothing checked."""
+    """The items of a file, kind by kind, in the order written and with nothing checked."""
 
     titles: tuple[Text, ...]
     sorts: tuple[Sort, ...] = ()
@@ -124,9 +124,11 @@ class Items:
 
 
 def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
-    """The deployment; files that it reads are relative to the folder. Raises `DeclarationError` for what is
-    missing, doubled or does not fit, and for files to be read without a folder; `InputError` for data that
-    cannot be read."""
+    """Return the deployment; files that it reads are relative to the folder.
+
+    Raises `DeclarationError` for what is missing, doubled or does not fit, and for files to be read without a
+    folder; `InputError` for data that cannot be read.
+    """
     plain = _schema(items)
     known = _initial(items.facts, plain)
     stated = frozenset(known.facts)
@@ -200,7 +202,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
 
 
 def _heads(tools: Iterable[Tool], agents: Iterable[AgentItem]) -> Mapping[str, Head]:
-    """The tools and events, for `did`."""
+    """Return the heads of the tools and events, for `did`."""
     return {
         tool.name: Head(
             tuple(param.sort for param in tool.params),
@@ -212,8 +214,11 @@ def _heads(tools: Iterable[Tool], agents: Iterable[AgentItem]) -> Mapping[str, H
 
 
 def _without_past(word: str, formula: Resolved, names: Names, *, did: bool = False) -> Resolved:
-    """The formula, which stands after the ``word``; `DeclarationError` where it speaks of the past, or unless
-    ``did`` of a step, perhaps by a definition."""
+    """Return the formula, which follows the ``word``.
+
+    Raises `DeclarationError` if it is about the past, or unless ``did`` about a step, perhaps by a
+    definition.
+    """
     for part in subformulas(expand(formula, names.definitions)):
         if isinstance(part, Past) or (isinstance(part, Did) and not did):
             why = (
@@ -277,7 +282,7 @@ def _schema(items: Items) -> Schema:
 
 
 def _loaded(loads: tuple[FactsFrom, ...], known: Known, folder: Path | None) -> tuple[Loaded, ...]:
-    """What was read besides; the facts and the constants are added to those that are known."""
+    """Read the files and databases, and add their facts and constants to the known ones."""
     if loads and folder is None:
         raise DeclarationError(
             "a text alone reads no files and no databases; load the deployment from its file, or give the"
@@ -288,7 +293,10 @@ def _loaded(loads: tuple[FactsFrom, ...], known: Known, folder: Path | None) -> 
 
 
 def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
-    """The facts of D0, and the constants with their sorts: the listed values and the identifiers of D0."""
+    """Return the facts of D0, and the constants with their sorts.
+
+    The constants are the listed values and the identifiers of D0.
+    """
     constants = {value: sorts[0] for value, sorts in schema.listed.items()}
     origin: dict[Value, Span | None] = {}
     names = Names(schema)
@@ -342,7 +350,7 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
 
 
 def _refuse_dangling(init: Instance, written: tuple[Atom, ...]) -> None:
-    """D0 keeps the references."""
+    """Refuse a D0 that breaks a reference."""
     broken = sorted(broken_references(init.schema, init.facts), key=lambda pair: (pair[1].name, pair[0]))
     for fact, reference in broken:
         value = fact.args[reference.column]
@@ -372,7 +380,7 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
 
 
 def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definition, ...]:
-    """The definitions over ``names``, which have those of `offered` already."""
+    """Return the definitions, resolved over ``names``, which have those of `offered` already."""
     refuse_doubles("define", ((d.name, d.span) for d in written))
     headed = []
     for definition in written:
@@ -462,8 +470,7 @@ def _refuse_event(tool: Tool, span: Span | None) -> None:
 
 
 def _constraint(line: Raw | FairAction, names: Names) -> Raw | FairAction:
-    """The line; `fair agent` speaks of a relation of that name where there is one without columns, as it did
-    before actions could be fair."""
+    """Return the line; `fair agent` is about a relation `agent` without columns if there is one."""
     if isinstance(line, FairAction) and line == FairAction("agent") and names.has_symbol("agent"):
         return Atom("agent", span=line.span)
     return line
@@ -472,7 +479,7 @@ def _constraint(line: Raw | FairAction, names: Names) -> Raw | FairAction:
 def _fair_action(
     line: FairAction, tools: Mapping[str, Tool], agents: tuple[AgentRole, ...], names: Names
 ) -> FairAction:
-    """The constraint, if it is about an event, a tool or an agent that there is."""
+    """Return the constraint, if it is about an event, a tool or an agent that exists."""
     if line.kind == "agent":
         known = [agent.name for agent in agents]
         if line.name is not None and line.name not in known:
@@ -509,7 +516,7 @@ def _fair_action(
 
 
 def _with_outcomes(line: FairAction, tools: Mapping[str, Tool]) -> Tool:
-    """The tool or event that `fair outcome` is about."""
+    """Return the tool or event that `fair outcome` is about."""
     tool = tools.get(str(line.name))
     if tool is None:
         hint = nearest(str(line.name), list(tools), f"declare it with `tool {line.name}(…)`")
@@ -551,7 +558,7 @@ def _gates(gates: tuple[Gate, ...], tools: Mapping[str, Tool], names: Names) -> 
 
 
 def _line(line: Line, tools: Mapping[str, Tool], names: Names) -> Line:
-    """A line of a gate: as a line of a policy, with `_` for any value."""
+    """Resolve a line of a gate as a line of a policy, with `_` for any value."""
     names_of = [f"{WILDCARD}any_value_{k}" for k in range(len(line.args))]
     pairs = list(zip(names_of, line.args, strict=True))
     wild = {name: term for name, term in pairs if is_wildcard(term)}

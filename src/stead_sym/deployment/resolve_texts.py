@@ -1,7 +1,7 @@
-"""Constants that stand for a text, from `text m1 = "…"` to the schema.
+"""Resolve constants that stand for a text, from `text m1 = "…"` to the schema.
 
 One decision: such a constant has its sort like any other, from the sort that lists it or the fact of `init`
-that holds it; one that neither has is declared by the item itself, `text m1: message = "…"`.
+that has it. If neither does, the item itself declares it: `text m1: message = "…"`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stead_sym.relational.schema import Schema, TextValue, Value
 
 @dataclass(frozen=True, slots=True)
 class TextItem:
-    """`text VALUE: SORT = "…"`; ``sort`` is None where the item does not say it."""
+    """`text VALUE: SORT = "…"`; ``sort`` is None if the item does not give it."""
 
     value: str
     sort: str | None
@@ -26,14 +26,13 @@ class TextItem:
 
 
 _UNPRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What no text may hold: control characters but for tab and line feed, and halves of characters."""
+"""Characters that no text may have: control characters except tab and line feed, and halves of characters."""
 
 
 def with_texts(
     items: tuple[TextItem, ...], schema: Schema, constants: Mapping[Value, str]
 ) -> tuple[Schema, Mapping[Value, str]]:
-    """The schema with the values that stand for a text, and the constants with those of them that no sort
-    lists and no fact of D0 holds."""
+    """Return the schema with the values that stand for a text, and the constants with these values."""
     names = Names(schema, constants)
     texts: list[TextValue] = []
     for item in items:

@@ -1,7 +1,7 @@
-"""From raw tools to resolved ones: names and sorts of parameters, guards and the statements of effects.
+"""Resolve tools: names and sorts of parameters, guards, and the statements of effects.
 
-One decision: every variable of an effect gets a name of its own. A `choose` or `fresh` that declares a
-name again is renamed here, so that nothing that reads effects has to think of shadowing.
+One decision: every variable of an effect gets a name of its own. A `choose` or `fresh` that declares a name
+again is renamed here, so that code that reads effects need not handle shadowing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from stead_sym.relational.schema import Relation
 
 
 def refuse_doubles(kind: str, named: Iterable[tuple[str, Span | None]]) -> None:
-    """Raises `DeclarationError` at the second of two equal names."""
+    """Raise `DeclarationError` at the second of two equal names."""
     first: dict[str, Span | None] = {}
     for name, span in named:
         if name in first:
@@ -55,7 +55,7 @@ def refuse_doubles(kind: str, named: Iterable[tuple[str, Span | None]]) -> None:
 
 
 def declared_params(owner: str, params: tuple[Binder, ...], names: Names) -> tuple[Binder, ...]:
-    """The parameters with their sorts, which have to be written: nothing else fixes them."""
+    """Return the parameters with their sorts, which have to be written: nothing else fixes them."""
     refuse_doubles(f"parameter of {owner},", ((p.name, p.span) for p in params))
     found = []
     for param in params:
@@ -70,18 +70,24 @@ def declared_params(owner: str, params: tuple[Binder, ...], names: Names) -> tup
 
 
 def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
-    """The sort of each variable, as `resolve` wants it."""
+    """Return the sort of each variable, as `resolve` expects it."""
     return {binder.name: binder.sort for binder in binders}
 
 
 def resolve_head(tool: Tool, names: Names) -> Tool:
-    """The tool, whose parameters have their sorts, with its guard resolved. Raises `DeclarationError`."""
+    """Return the tool, whose parameters have their sorts, with its guard resolved.
+
+    Raises `DeclarationError`.
+    """
     check_name("event" if tool.event else "tool", tool.name, tool.span, words=False)
     return replace(tool, guard=resolve(tool.guard, names, scope_of(tool.params)))
 
 
 def resolve_effects(tool: Tool, names: Names) -> Tool:
-    """The tool, whose head is resolved, with its effects resolved. Raises `DeclarationError`."""
+    """Return the tool, whose head is resolved, with its effects resolved.
+
+    Raises `DeclarationError`.
+    """
     for effect in tool.effects:
         if tool.event and effect.refused:
             raise DeclarationError(
@@ -94,8 +100,11 @@ def resolve_effects(tool: Tool, names: Names) -> Tool:
 
 @dataclass(slots=True)
 class _Block:
-    """The variables in scope in an effect. One that is declared again gets another name, so that each
-    parameter, chosen and fresh value of an effect has a name of its own."""
+    """The variables in scope in an effect.
+
+    A variable that is declared again gets another name, so that each parameter, chosen and fresh value of an
+    effect has a name of its own.
+    """
 
     names: Names
     scope: dict[str, str]
@@ -170,7 +179,7 @@ def _statement(statement: Statement, block: _Block) -> Statement:
 
 
 def _change(statement: Insert | Delete | Assign, block: _Block) -> Insert | Delete | Assign:
-    """`insert P(t) for x where f`: the sorts of x are those that `exists x. P(t) & f` gives them."""
+    """Resolve `insert P(t) for x where f`; x has the sorts that `exists x. P(t) & f` gives it."""
     atom = statement.atom
     if atom.primed:
         raise DeclarationError(f"{atom} is primed; write {atom.relation} without the prime", atom.span)
@@ -213,7 +222,7 @@ def _change(statement: Insert | Delete | Assign, block: _Block) -> Insert | Dele
 
 
 def _row(atom: Atom, column: str, relation: Relation) -> tuple[Atom, tuple[int, ...]]:
-    """The atom P(k, t) of `set P(k).c = t` with `_` in the other columns, and the places of k and t in it."""
+    """Return the atom P(k, t) of `set P(k).c = t`, with `_` in other columns, and the places of k and t."""
     place, given = column_named(relation, column, atom.span), len(atom.args) - 1
     if place in relation.keys:
         raise DeclarationError(
@@ -235,7 +244,7 @@ def _row(atom: Atom, column: str, relation: Relation) -> tuple[Atom, tuple[int, 
 
 
 def relation_signature(name: str, names: Names, span: Span | None) -> tuple[str, ...]:
-    """The sorts of a relation's positions; `DeclarationError` for a define and for what is unknown."""
+    """Return the sorts of a relation's columns; raises `DeclarationError` for a define or an unknown name."""
     if name in names.definitions:
         raise DeclarationError(f"{name} is a define, not data; name a relation", span)
     return names.signature(name, span)

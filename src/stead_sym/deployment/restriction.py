@@ -1,9 +1,9 @@
-"""The finite domain U_f of the theorem "exact finite verification", and how its sizes were derived.
+"""Derive the finite domain U_f of the theorem "exact finite verification", and its sizes.
 
-Per sort with infinite U_S it holds C ∩ U_S and generated names up to 2·b_S + |C ∩ U_S| + var_S values,
-var_S being the largest number of S-variables among the specifications checked together; a finite
-sort is kept in full. The one decision: a domain below that size is refused unless it is forced,
-and a forced one says so (`Restriction.exact`), since no verdict over it carries over.
+For a sort with infinite U_S it has C ∩ U_S and generated names up to 2·b_S + |C ∩ U_S| + var_S values. Here
+var_S is the largest number of S-variables among the specifications checked together. A finite sort is kept in
+full. The one decision: a domain below that size is refused unless it is forced, and a forced one is marked
+(`Restriction.exact`), since no verdict over it carries over.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _NO_OVERRIDES: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """Where the size of (U_f)_S comes from.
+    """The derivation of the size of (U_f)_S.
 
-    ``bound`` is b_S, ``constants`` |C ∩ U_S|, ``variables`` var_S, attained by the specification
-    ``spec`` (None where no specification has a variable of the sort). ``size`` is what is used.
-    ``fresh`` is None for the theorem's literal domain; for representatives it is f_S, the most
-    fresh values of the sort that one effect draws. ``last`` is how many values of the sort a step has that a
-    state keeps: they need not be active (`deployment.history`).
+    ``bound`` is b_S, ``constants`` |C ∩ U_S|, ``variables`` var_S, attained by the specification ``spec``
+    (None if no specification has a variable of the sort). ``size`` is the size in use. ``fresh`` is None for
+    the theorem's literal domain; for representatives it is f_S, the most fresh values of the sort that one
+    effect draws. ``last`` is how many values of the sort a step has that a state keeps: they need not be
+    active (`deployment.history`).
     """
 
     sort: str
@@ -52,8 +52,11 @@ class Derivation:
 
     @property
     def required(self) -> int:
-        """|U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S as the theorem asks and ``last`` more, or
-        |C ∩ U_S| + b_S + f_S where fresh values have representatives."""
+        """Return the size that is required.
+
+        It is |U_S| of a finite sort, else 2·b_S + |C ∩ U_S| + var_S as the theorem requires and ``last``
+        more. If fresh values have representatives, it is |C ∩ U_S| + b_S + f_S.
+        """
         if self.finite:
             return self.constants
         if self.fresh is not None:
@@ -61,6 +64,7 @@ class Derivation:
         return 2 * self.bound + self.constants + self.variables + self.last
 
     def __str__(self) -> str:
+        """Return the size with the sum that gives it."""
         if self.finite:
             return f"{self.sort}: {self.size} (finite: kept in full)"
         if self.fresh is not None:
@@ -89,26 +93,27 @@ class Restriction(Displayed):
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
-        """|(U_f)_S| of every sort."""
+        """Return |(U_f)_S| of every sort."""
         return MappingProxyType({sort: len(values) for sort, values in self.values.items()})
 
     @cached_property
     def members(self) -> frozenset[Value]:
-        """All values of U_f."""
+        """Return all values of U_f."""
         return frozenset(value for values in self.values.values() for value in values)
 
     def extended(self, values: Mapping[str, tuple[Value, ...]]) -> Restriction:
-        """The same restriction with other value sets."""
+        """Return the same restriction with other value sets."""
         derivation = {s: replace(d, size=len(values[s])) for s, d in self.derivation.items()}
         return replace(self, values=MappingProxyType(dict(values)), derivation=MappingProxyType(derivation))
 
     def beyond(self, sort: str, number: int) -> tuple[Value, ...]:
-        """``number`` values of U_S outside U_f; none where the sort is finite, for U_f has it all."""
+        """Return ``number`` values of U_S outside U_f; none for a finite sort, which U_f has in full."""
         if self.derivation[sort].finite:
             return ()
         return tuple(islice(generated(sort, tuple(self.values), self.members), number))
 
     def __str__(self) -> str:
+        """Return the derivations, one a line."""
         return "\n".join(str(derivation) for derivation in self.derivation.values())
 
     def _repr_html_(self) -> str:
@@ -117,8 +122,10 @@ class Restriction(Displayed):
 
 
 def around(deployment: Deployment, restriction: Restriction, *states: Instance) -> Restriction:
-    """The values of some instances and the constants, as a restriction: what a step between the instances, or
-    from one of them, can depend on."""
+    """Return the values of some instances and the constants, as a restriction.
+
+    A step between the instances, or from one of them, can depend on no others.
+    """
     constants = deployment.constants
     active = {s: frozenset[Value]().union(*(state.active_domain[s] for state in states)) for s in constants}
     return restriction.extended(
@@ -132,12 +139,12 @@ def theorem_restriction(
     overrides: Mapping[str, int] = _NO_OVERRIDES,
     force: bool = False,
 ) -> Restriction:
-    """The restriction for checking ``specs`` together: |(U_f)_S| = 2·b_S + |C ∩ U_S| + var_S.
+    """Return the restriction for checking ``specs`` together: |(U_f)_S| = 2·b_S + |C ∩ U_S| + var_S.
 
-    ``overrides`` sets the size of some sorts. Raises `RestrictionError` for an unknown sort, for a
-    finite sort with another size than its own, for a size that C does not fit into, for one above
-    `MOST_VALUES`, and, unless ``force`` is set, for a size below the theorem's. Raises `Undecided` where the
-    theorem itself asks for more than `MOST_VALUES`.
+    ``overrides`` sets the size of some sorts. Raises `RestrictionError` for an unknown sort, for a finite
+    sort with another size than its own, for a size that C does not fit into, for one above `MOST_VALUES`,
+    and, unless ``force`` is set, for a size below the theorem's. Raises `Undecided` if the theorem itself
+    requires more than `MOST_VALUES`.
     """
     _refuse_unbounded(deployment)
     schema = deployment.schema
@@ -162,10 +169,10 @@ def theorem_restriction(
 
 
 def normal_restriction(deployment: Deployment) -> Restriction:
-    """The domain that suffices where fresh values have representatives: |C_S| + b_S + f_S values.
+    """Return the domain that suffices if fresh values have representatives: |C_S| + b_S + f_S values.
 
-    The proof is in `symbolic.encode.representatives`. The specifications do not matter: values that
-    only their variables hold need no names there. Raises `Undecided` where that is more than `MOST_VALUES`.
+    The proof is in `symbolic.encode.representatives`. The specifications do not matter: values that only
+    their variables have need no names there. Raises `Undecided` if that is more than `MOST_VALUES`.
     """
     _refuse_unbounded(deployment)
     fresh = fresh_values(deployment)
@@ -176,7 +183,7 @@ def normal_restriction(deployment: Deployment) -> Restriction:
 
 
 def _refuse_unbounded(deployment: Deployment) -> None:
-    """Raise `InputError` where some sort has no bound: no finite domain suffices."""
+    """Raise `InputError` if some sort has no bound: no finite domain suffices."""
     for sort in deployment.bounds:
         if sort in deployment.unbounded:
             raise InputError(
@@ -189,7 +196,7 @@ def _refuse_unbounded(deployment: Deployment) -> None:
 def _derivation(
     deployment: Deployment, sort: Sort, variables: int = 0, spec: str | None = None, fresh: int | None = None
 ) -> Derivation:
-    """The derivation for one sort, its size the one that is required."""
+    """Return the derivation for one sort, with the required size."""
     derived = Derivation(
         sort=sort.name,
         bound=deployment.bounds.get(sort.name, 0),
@@ -205,7 +212,7 @@ def _derivation(
 
 
 def _restriction(deployment: Deployment, derivation: Sequence[Derivation]) -> Restriction:
-    """The restriction with the sizes of the derivations: per sort C ∩ U_S, then generated names."""
+    """Return the restriction with the sizes of the derivations: per sort C ∩ U_S, then generated names."""
     sorts = tuple(d.sort for d in derivation)
     constants = deployment.constants
     taken = frozenset(value for values in constants.values() for value in values)
@@ -221,8 +228,10 @@ def _restriction(deployment: Deployment, derivation: Sequence[Derivation]) -> Re
 
 
 def fresh_values(deployment: Deployment) -> Mapping[str, int]:
-    """f_S: the most fresh S-values that one alternative of an effect draws. An `ensure` may replace
-    every value at once and exceed the bound doing so: b_S + 1."""
+    """Return f_S, the most fresh S-values that one alternative of an effect draws.
+
+    An `ensure` may replace every value at once and thereby exceed the bound: b_S + 1.
+    """
     most: Counter[str] = Counter()
     for tool in deployment.tools_and_events:
         for effect in tool.effects:
@@ -233,7 +242,7 @@ def fresh_values(deployment: Deployment) -> Mapping[str, int]:
 
 
 def _refuse(derived: Derivation, size: int, force: bool) -> None:
-    """Raise `RestrictionError` where ``size`` cannot be the size of the sort."""
+    """Raise `RestrictionError` if ``size`` cannot be the size of the sort."""
     place = f"domain {derived.sort}={size}"
     if derived.finite:
         if size != derived.required:
@@ -254,7 +263,7 @@ def _refuse(derived: Derivation, size: int, force: bool) -> None:
 
 
 def _refuse_large(derived: Derivation, size: int) -> None:
-    """Raise an error where a sort would have more than `MOST_VALUES` generated values."""
+    """Raise an error if a sort would have more than `MOST_VALUES` generated values."""
     if derived.finite or size - derived.constants <= MOST_VALUES:
         return
     if size > derived.required:
@@ -269,7 +278,7 @@ def _refuse_large(derived: Derivation, size: int) -> None:
 
 
 def generated(sort: str, sorts: Sequence[str], taken: frozenset[Value]) -> Iterator[Value]:
-    """case1, case2, … without the names in ``taken``; no name comes for two of ``sorts``."""
+    """Yield case1, case2, … without the names in ``taken``; two of ``sorts`` never get the same name."""
     prefixes = _prefixes(sorts)
     own = prefixes[sort]
     # With sorts named a and a1, the name a11 could be the eleventh of a or the first of a1: the
@@ -284,6 +293,6 @@ def generated(sort: str, sorts: Sequence[str], taken: frozenset[Value]) -> Itera
 
 
 def _prefixes(sorts: Sequence[str]) -> Mapping[str, str]:
-    """The lower-case name of each sort, or its own name where two sorts differ in case only."""
+    """Return the lower-case name of each sort, or its own name if two sorts differ in case only."""
     lower = [sort.lower() for sort in sorts]
     return {s: small if lower.count(small) == 1 else s for s, small in zip(sorts, lower, strict=True)}

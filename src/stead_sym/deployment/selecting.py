@@ -1,4 +1,4 @@
-"""The condition under which a rule of a policy matches a call, as a first-order formula over the state.
+"""Express when a rule of a policy matches a call, as a first-order formula over the state.
 
 A rule `call ω(t) when f` is evaluated on what its agent is shown, and its quantifiers range over the values
 that the agent is shown or that stand in calls it is offered (`agents.rules`). Let [f] be f with
@@ -51,7 +51,7 @@ class Selecting:
     role: AgentRole
 
     def matched(self, rule: Rule, args: Sequence[Term]) -> Formula:
-        """That the arguments fit the rule's pattern and its `when`."""
+        """Return the formula that the arguments fit the rule's pattern and its `when`."""
         first: dict[str, Term] = {}
         equal: list[Formula] = []
         for term, arg in zip(rule.args, args, strict=True):
@@ -61,12 +61,12 @@ class Selecting:
         return conjunction((*equal, substitute(self.read(core(rule.when)), first)))
 
     def offered_and_matched(self, rule: Rule) -> Formula:
-        """∃w. guard(w) ∧ match(w): the rule matches some call."""
+        """Return ∃w. guard(w) ∧ match(w): the rule matches some call."""
         tool = self.deployment.tool(rule.tool)
         return self._of_some_call(tool, own_args(tool), self.matched(rule, own_args(tool)))
 
     def read(self, formula: Core) -> Formula:
-        """[f]"""
+        """Return [f]."""
         match formula:
             case Atom(relation, args):
                 return self.shown(relation, args)
@@ -88,7 +88,7 @@ class Selecting:
                 return map_children(self.read, formula)
 
     def shown(self, relation: str, args: Sequence[Term]) -> Formula:
-        """That a tuple of a relation is shown."""
+        """Return the formula that a tuple of a relation is shown."""
         atom = Atom(relation, tuple(args), sorts=self.deployment.schema.relation(relation).sorts)
         if not self.role.views or tells_history(relation):
             return atom
@@ -100,7 +100,7 @@ class Selecting:
         return conjunction((atom, disjunction(tuple(cuts))))
 
     def occurs(self, binder: Binder) -> Formula:
-        """That the value of a variable stands in a shown fact or an offered call."""
+        """Return the formula that the value of a variable occurs in a shown fact or an offered call."""
         if not self.role.views and self.deployment.schema.sort(binder.sort).values is None:
             return TRUE  # it is active, and all that is active is shown
         return disjunction((*self._in_facts(binder), *self._in_calls(binder)))
@@ -125,8 +125,10 @@ class Selecting:
     def _of_some_call(
         self, tool: Tool, args: Sequence[Var], formula: Formula, fixed: int | None = None
     ) -> Formula:
-        """That the formula is true of some offered call of the tool, its arguments being variables; the one
-        at the ``fixed`` place is free."""
+        """Return the formula that some offered call of the tool satisfies a formula.
+
+        The arguments are variables; the one at the ``fixed`` place is free.
+        """
         guard = substitute(tool.guard, dict(zip((param.name for param in tool.params), args, strict=True)))
         binders = []
         for place, (param, arg) in enumerate(zip(tool.params, args, strict=True)):
@@ -137,7 +139,7 @@ class Selecting:
 
 
 def _where(each: Formula, condition: Formula) -> Formula:
-    """What a tally counts, where a condition holds too."""
+    """Return the tally restricted to values for which a condition is true too."""
     if isinstance(each, Each):
         return replace(each, body=_where(each.body, condition))
     assert isinstance(each, Weight)
@@ -145,7 +147,7 @@ def _where(each: Formula, condition: Formula) -> Formula:
 
 
 def own_args(tool: Tool) -> tuple[Var, ...]:
-    """The parameters of a tool as the arguments of its call."""
+    """Return the parameters of a tool as the arguments of its call."""
     return tuple(Var(param.name) for param in tool.params)
 
 

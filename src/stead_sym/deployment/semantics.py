@@ -1,9 +1,9 @@
-"""What a deployment does in a concrete state: the calls it offers and the events it enables, what it shows to
-each agent, where a call or an event leads.
+"""Define the steps of a deployment in a concrete state.
 
-Written from the definitions. The one decision: successors are computed over
-U_f and a few values beyond it (`Restriction.beyond`), since the restriction →_f = → ∩ (D(U_f) × D(U_f))
-constrains the two states of a transition, not the witnesses of `fresh`.
+The calls it offers and the events it enables, what it shows to each agent, and where a call or an event leads
+are written from the definitions. The one decision: successors are computed over U_f and a few values beyond
+it (`Restriction.beyond`), since the restriction →_f = → ∩ (D(U_f) × D(U_f)) constrains the two states of a
+transition, not the witnesses of `fresh`.
 """
 
 from __future__ import annotations
@@ -40,25 +40,27 @@ from stead_sym.relational.schema import Value
 
 
 def offer(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> frozenset[Call]:
-    """Offer(D) = { ω(u) : u over ad(D), or over all of U_S where the sort S is finite, D ⊨ guard_ω(u) }, for
-    the tools ω of an agent, or of all of them."""
+    """Return Offer(D) = { ω(u) : D ⊨ guard_ω(u) }, for the tools ω of an agent, or for all tools.
+
+    u is over ad(D), or over all of U_S if the sort S is finite.
+    """
     return _enabled_calls(
         deployment, deployment.tools if agent is None else deployment.tools_of(agent), state
     )
 
 
 def enabled(deployment: Deployment, state: Instance) -> frozenset[Call]:
-    """The events that may happen in D, as calls; their parameters range as those of tools do."""
+    """Return the events that may happen in D, as calls; their parameters range as those of tools do."""
     return _enabled_calls(deployment, deployment.events, state)
 
 
 def possible(deployment: Deployment, state: Instance) -> frozenset[Call]:
-    """The calls offered and the events enabled in D."""
+    """Return the calls offered and the events enabled in D."""
     return _enabled_calls(deployment, deployment.tools_and_events, state)
 
 
 def calls_of(deployment: Deployment, tool: Tool, state: Instance) -> frozenset[Call]:
-    """The calls of one tool, or event, for which its guard is true in D."""
+    """Return the calls of one tool, or event, for which its guard is true in D."""
     return frozenset(
         Call(tool.name, args)
         for args in product(*(_arguments(deployment, tool, param, state) for param in tool.params))
@@ -71,17 +73,19 @@ def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instanc
 
 
 def _arguments(deployment: Deployment, tool: Tool, param: Binder, state: Instance) -> Collection[Value]:
-    """What a parameter ranges over, of many values those with which the guard can hold: a listed value can be
-    chosen whether or not a fact mentions it."""
+    """Return the values that a parameter ranges over; of many values those for which the guard can be true.
+
+    A listed value can be chosen even if no fact has it.
+    """
     values = deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
     return worth_trying(values, tool.guard, param.name, state, {})
 
 
 def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> Instance:
-    """What an agent is shown of D: all of it, or, where it has `view` lines, what these select. Without
-    ``agent`` it is the only one; `DeclarationError` where there are several.
+    """Return what an agent is shown of D: all of it, or what its `view` lines select.
 
-    A fact is shown if some line for its relation has a `where` that holds of its values in D.
+    A fact is shown if some line for its relation has a `where` that is true of its values in D. Without
+    ``agent`` it is the only one; raises `DeclarationError` if there are several.
     """
     if agent is None:
         agent, *others = deployment.agents
@@ -111,8 +115,11 @@ def shown(
     told: Collection[str],
     known: Collection[Value] = (),
 ) -> Instance:
-    """What an agent is shown that is offered these calls, and is ``told`` of the past by these relations:
-    their facts about values that it is shown or offered, or that it has by name."""
+    """Return what an agent is shown that is offered these calls.
+
+    Of the relations ``told`` of the past it is shown the facts about values that it is shown or offered, or
+    that are ``known`` to it by name.
+    """
     seen = view(deployment, state, agent)
     if not told:
         return seen
@@ -128,7 +135,7 @@ class Successors:
     """τ(D, a), each state once.
 
     ``inside``: the successors over U_f, those of the restriction. ``outside``: successors in the infinite
-    system that hold a value beyond U_f, up to renaming the values beyond U_f.
+    system that have a value beyond U_f, up to renaming the values beyond U_f.
     """
 
     inside: tuple[Instance, ...]
@@ -136,12 +143,12 @@ class Successors:
 
     @property
     def exist(self) -> bool:
-        """Whether the call has a successor at all: τ(D, a) ≠ ∅."""
+        """Return whether the call has a successor at all: τ(D, a) ≠ ∅."""
         return bool(self.inside or self.outside)
 
 
 def successors(deployment: Deployment, call: Call, state: Instance, restriction: Restriction) -> Successors:
-    """τ(D, a) for D over U_f; empty where the guard of the call does not hold."""
+    """Return τ(D, a) for D over U_f; it is empty if the guard of the call is false."""
     inside: dict[Instance, None] = {}
     outside: dict[Instance, None] = {}
     for after in outcomes(deployment, call, state, restriction):
@@ -150,7 +157,7 @@ def successors(deployment: Deployment, call: Call, state: Instance, restriction:
 
 
 def within(restriction: Restriction, state: Instance) -> bool:
-    """Whether the state is over U_f, that is, in D(U_f)."""
+    """Return whether the state is over U_f, that is, in D(U_f)."""
     return all(
         restriction.members.issuperset(values) if values else True for values in state.active_domain.values()
     )
@@ -165,8 +172,10 @@ def outcomes(
     *,
     by: int | None = None,
 ) -> Iterator[Instance]:
-    """The successors by a call that the agent ``actor`` makes, with their history (`deployment.history`). See
-    `databases` for their databases, and for ``by``."""
+    """Yield the successors by a call of the agent ``actor``, with their history (`deployment.history`).
+
+    See `databases` for their databases, and for ``by``.
+    """
     sigma = given(deployment, call)
     for effect in _enabled(deployment, call, state, sigma, by):
         for database in _written(deployment, state, restriction, effect, sigma):
@@ -176,20 +185,21 @@ def outcomes(
 def databases(
     deployment: Deployment, call: Call, state: Instance, restriction: Restriction, by: int | None = None
 ) -> Iterator[Instance]:
-    """The databases of the successors of `successors` one by one, inside or outside U_f, possibly repeated;
-    with ``by`` only those by this alternative, from 0.
+    """Yield the databases of the successors one by one, inside or outside U_f, possibly repeated.
+
+    With ``by`` these are only those by this alternative, from 0.
 
     Values beyond U_f, for U_S infinite:
 
-    * for statements, one per `fresh` variable of the alternative. Every D' of the infinite system is then
-      among the outcomes up to a renaming of values outside ad(D) ∪ C ∪ U_f, and every D' over U_f is an
-      outcome itself, also where a `fresh` value that D' does not hold had to come from beyond U_f;
-    * for `ensure`, one. At the theorem's sizes U_f has at least 2·b_S values outside C, and D at most b_S:
+    * For statements, one per `fresh` variable of the alternative. Then every D' of the infinite system is
+      among the outcomes up to a renaming of values outside ad(D) ∪ C ∪ U_f. Every D' over U_f is an outcome
+      itself, also if a `fresh` value that D' does not have had to come from beyond U_f.
+    * For `ensure`, one. At the theorem's sizes U_f has at least 2·b_S values outside C, and D at most b_S. So
       with one more value each D' with up to b_S + 1 active values outside C is among the outcomes up to
-      renaming. Whether a formula leads past a bound only further than that is asked in `deployment.leaps`.
+      renaming. Whether a formula leads past a bound only further than that is decided in `deployment.leaps`.
 
-    An outcome outside U_f but within the bounds needs no following at the theorem's sizes: D ⊕ D' has at
-    most 2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
+    An outcome outside U_f but within the bounds needs no following at the theorem's sizes: D ⊕ D' has at most
+    2·b_S values outside C, so some renaming that fixes ad(D) ∪ C takes D' to an outcome over U_f.
     """
     sigma = given(deployment, call)
     for effect in _enabled(deployment, call, state, sigma, by):
@@ -221,11 +231,11 @@ def leads_to(
     *,
     by: int | None = None,
 ) -> bool:
-    """Whether D' ∈ τ(D, a), for D over U_f; with ``by`` whether this alternative leads there.
+    """Return whether D' ∈ τ(D, a), for D over U_f; with ``by`` whether this alternative leads there.
 
-    The same as D' being among the `outcomes`, but the formula of an `ensure`, which may have as many
-    outcomes as there are instances, is only asked about this one; and of statements it is only looked at what
-    they change, not at all facts of each outcome.
+    This is equivalent to D' being among the `outcomes`, but cheaper. The formula of an `ensure`, which may
+    have as many outcomes as there are instances, is only evaluated for this one. For statements only their
+    changes are compared, not all facts of each outcome.
     """
     actor = actor_in(deployment, call, after, None)
     now, then = state.database.facts, after.database.facts
@@ -249,7 +259,7 @@ def leads_to(
 
 
 def exceeded(deployment: Deployment, state: Instance) -> str | None:
-    """A sort S with |(ad(D) \\ C) ∩ U_S| > b_S, or None if the state keeps within all bounds."""
+    r"""Return a sort S with |(ad(D) \ C) ∩ U_S| > b_S, or None if the state keeps within all bounds."""
     for sort, active in state.active_domain.items():
         if sort in deployment.unbounded or sort not in deployment.bounds:
             continue
@@ -259,8 +269,11 @@ def exceeded(deployment: Deployment, state: Instance) -> str | None:
 
 
 def breaks_claim(deployment: Deployment, state: Instance) -> bool:
-    """Whether the state exceeds a bound, holds two facts with one declared key, breaks a reference, or holds
-    an integer that is not in the sort of its column."""
+    """Return whether the state breaks a claim of the deployment.
+
+    It may exceed a bound, have two facts with one declared key, break a reference, or have an integer that is
+    not in the sort of its column.
+    """
     schema, facts = deployment.schema, state.facts
     return (
         exceeded(deployment, state) is not None
@@ -271,7 +284,7 @@ def breaks_claim(deployment: Deployment, state: Instance) -> bool:
 
 
 def given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
-    """What a call gives to the parameters of its tool."""
+    """Return the values that a call gives to the parameters of its tool."""
     params = deployment.tool(call.tool).params
     return {param.name: value for param, value in zip(params, call.args, strict=True)}
 
@@ -279,20 +292,19 @@ def given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
 def _enabled(
     deployment: Deployment, call: Call, state: Instance, sigma: Mapping[str, Value], by: int | None
 ) -> Iterator[Effect]:
-    """The alternatives of a call whose `when` holds, or the one that is asked for; none where the guard does
-    not."""
+    """Yield the alternatives of a call that may be taken, or with ``by`` only that one if it may."""
     tool = deployment.tool(call.tool)
     among = tool.effects if by is None else tool.effects[by : by + 1]
     return (effect for effect in among if takes(tool, effect, state, sigma))
 
 
 def takes(tool: Tool, effect: Effect, state: Instance, sigma: Mapping[str, Value]) -> bool:
-    """Whether an alternative may be taken in D: the guard of its tool and its `when` hold."""
+    """Return whether an alternative may be taken in D: the guard of its tool and its `when` are true."""
     return holds(tool.guard, state, sigma) and holds(effect.when, state, sigma)
 
 
 def postcondition(effect: Effect) -> Formula:
-    """The conjunction of the formulas of an effect in the paper's form."""
+    """Return the conjunction of the formulas of an effect in the paper's form."""
     formulas: list[Formula] = []
     for statement in effect.statements:
         if not isinstance(statement, Ensure):
@@ -306,7 +318,7 @@ def postcondition(effect: Effect) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What the statements so far have settled: σ, the fresh values taken, facts to insert and delete."""
+    """The result of the statements up to now: σ, the fresh values taken, facts to insert and delete."""
 
     sigma: Mapping[str, Value]
     fresh: tuple[Value, ...] = ()
@@ -324,8 +336,10 @@ def _drafts(
     effect: Effect,
     sigma: Mapping[str, Value],
 ) -> Iterator[_Draft]:
-    """What an alternative of statements does, for every way to choose its values: it leads to
-    D' = (D minus deletes) plus inserts."""
+    """Yield the result of an alternative of statements, for each choice of values.
+
+    It leads to D' = (D minus deletes) plus inserts.
+    """
     return _Write(deployment, state, restriction, effect)(effect.statements, _Draft(sigma))
 
 
@@ -375,8 +389,10 @@ class _Write:
                 assert_never(first)
 
     def _fresh(self, sort: str, draft: _Draft) -> Iterator[Value]:
-        """The values of U_f outside ad(D) ∪ C and not taken, then one beyond U_f. One is enough there: a
-        renaming that keeps everything else exchanges any two of them."""
+        """Yield the values of U_f outside ad(D) ∪ C that are not taken, then one beyond U_f.
+
+        One is enough there: a renaming that keeps everything else exchanges any two of them.
+        """
         yield from (u for u in self.unused[sort] if u not in draft.fresh)
         yield from [u for u in self.beyond[sort] if u not in draft.fresh][:1]
 
@@ -388,8 +404,10 @@ class _Write:
         where: Formula,
         draft: _Draft,
     ) -> frozenset[Fact]:
-        """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }. An integer that is in no
-        column's sort stands in a fact even so: a state with it breaks a claim."""
+        """Return { P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }.
+
+        An integer that is in no column's sort occurs in a fact nevertheless: a state with it breaks a claim.
+        """
         return frozenset(
             Fact(relation, tuple(denoted_by(term, self.state, sigma) for term in args))
             for sigma in _assignments(binders, self.state, draft.sigma)
@@ -400,7 +418,7 @@ class _Write:
 def _assignments(
     binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value] | None = None
 ) -> Iterator[dict[str, Value]]:
-    """The extensions of σ by values of ad(D) for the binders, in a fixed order."""
+    """Yield the extensions of σ by values of ad(D) for the binders, in a fixed order."""
     names = tuple(binder.name for binder in binders)
     for values in product(*(sorted(state.active_domain[binder.sort]) for binder in binders)):
         yield {**(sigma or {}), **dict(zip(names, values, strict=True))}

@@ -1,8 +1,9 @@
-"""States where nothing can be done: `terminal when f`, and the step that stays in them.
+"""Handle states in which nothing can be done: `terminal when f`, and the step that stays in them.
 
 One decision: the loop of a terminal state is an event without effect, whose guard is that f is true, no call
-is offered and no event enabled. So whatever reads a deployment has the loop, its evidence and its claims,
-and knows nothing of terminal states. A state in which an agent selects nothing of what it is offered is none.
+is offered and no event enabled. So everything that reads a deployment has the loop, its evidence and its
+claims, and need not know of terminal states. A state in which an agent selects nothing that it is offered is
+not terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from stead_sym.relational.schema import Schema
 
 
 def staying(lines: Sequence[Terminal], tools: Sequence[Tool], schema: Schema) -> tuple[Tool, ...]:
-    """The event of the loop in terminal states; none where no state is terminal, or it is among the tools."""
+    """Return the event of the loop in terminal states.
+
+    Returns none if no state is terminal, or if the event is among the tools.
+    """
     if not lines or any(tool.stays for tool in tools):
         return ()
     name = fresh_name("terminal", (tool.name for tool in tools))
@@ -28,14 +32,14 @@ def staying(lines: Sequence[Terminal], tools: Sequence[Tool], schema: Schema) ->
 
 
 def called(tool: Tool, schema: Schema) -> Formula:
-    """∃ u. guard_ω(u): some call of ω is offered, or the event enabled."""
+    """Return ∃ u. guard_ω(u): some call of ω is offered, or the event enabled."""
     return over(Exists, tool, tool.guard, schema)
 
 
 def over(
     quantifier: Callable[[Binder, Formula], Formula], tool: Tool, formula: Formula, schema: Schema
 ) -> Formula:
-    """The formula for some, or all, values that the parameters range over (`semantics.offer`)."""
+    """Return the formula for some, or all, values that the parameters range over (`semantics.offer`)."""
     for param in reversed(tool.params):
         listed = schema.sort(param.sort).values is not None
         formula = quantifier(Binder(param.name, param.sort, declared=listed), formula)

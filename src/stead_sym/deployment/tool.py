@@ -18,10 +18,11 @@ class Call(NamedTuple):
     args: tuple[Value, ...]
 
     def __str__(self) -> str:
+        """Return ω(u1, …, uk)."""
         return f"{self.tool}({', '.join(self.args)})"
 
     def rename(self, renaming: Mapping[Value, Value]) -> Call:
-        """ω(ι(u1), …, ι(uk)); values that ``renaming`` lacks keep their names."""
+        """Return ω(ι(u1), …, ι(uk)); values that ``renaming`` lacks keep their names."""
         return Call(self.tool, tuple(renaming.get(u, u) for u in self.args))
 
 
@@ -63,10 +64,13 @@ class Delete(Located):
 
 @dataclass(frozen=True, slots=True)
 class Assign(Located):
-    """`set P(t) for x, … where f`, for a relation with keys: remove the facts of P with the same keys as
-    P(t), add P(t). Stands in what is written only: `deployment.expansion` makes a `Delete` and an `Insert` of
-    it. With a ``column`` it is `set P(k).c = t for x, … where f`, and the atom is P(k, t): a fact with the
-    key k keeps what it has in the other columns, and where there is none, nothing happens."""
+    """`set P(t) for x, … where f`, for a relation with keys.
+
+    It removes the facts of P with the same keys as P(t), and adds P(t). It occurs only in what is written:
+    `deployment.expansion` makes a `Delete` and an `Insert` of it. With a ``column`` it is
+    `set P(k).c = t for x, … where f`, and the atom is P(k, t). A fact with the key k then keeps its values in
+    the other columns, and if there is no such fact, nothing happens.
+    """
 
     atom: Atom
     binders: tuple[Binder, ...] = ()
@@ -93,12 +97,12 @@ Statement: TypeAlias = Choose | Fresh | Insert | Delete | Assign | Clear | Ensur
 
 @dataclass(frozen=True, slots=True)
 class Effect(Located):
-    """One `effect` block. The blocks of a tool are alternatives; one is enabled where ``when`` holds.
+    """One `effect` block. The blocks of a tool are alternatives; one is enabled if ``when`` is true.
 
-    Either all statements are `ensure` (their conjunction relates D and D'), or none is: then
-    D' = (D minus what they delete) plus what they insert, everything read in D. A variable of
-    `choose` or `fresh` is in scope in the statements after it. In an alternative that is ``refused``, which
-    has no statements, the step is `refused w(x)` and not `did w(x)`.
+    Either all statements are `ensure` (their conjunction relates D and D'), or none is: then D' = (D minus
+    what they delete) plus what they insert, everything read in D. A variable of `choose` or `fresh` is in
+    scope in the statements after it. In an alternative that is ``refused``, which has no statements, the step
+    is `refused w(x)` and not `did w(x)`.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -107,11 +111,12 @@ class Effect(Located):
 
     @property
     def is_ensure(self) -> bool:
+        """Return whether the effect is in the paper's form, as `ensure` formulas."""
         return any(isinstance(statement, Ensure) for statement in self.statements)
 
     @property
     def fresh(self) -> tuple[Binder, ...]:
-        """The variables of its `fresh` statements, in order."""
+        """Return the variables of its `fresh` statements, in order."""
         return tuple(s.binder for s in self.statements if isinstance(s, Fresh))
 
 
@@ -120,7 +125,7 @@ class Tool(Located):
     """A tool schema ω with its first-order guard and the alternatives of its effect.
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
-    all that a tool has, but no agent calls it: it may happen wherever its guard holds. One event ``stays``:
+    all that a tool has, but no agent calls it: it may happen whenever its guard is true. One event ``stays``:
     that of the loop in terminal states (`deployment.terminal`), which no file names.
     """
 

@@ -1,4 +1,4 @@
-"""Runs of a deployment: what evidence for a verdict, and for an error, is shown as."""
+"""Represent runs of a deployment, as evidence for a verdict or for an error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from stead_sym.support.html import Displayed, paragraph, table
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One transition D → D' by ``call``; ``state`` is D'.
+    """A transition D → D' by ``call``; ``state`` is D'.
 
-    ``actor`` is the name of the agent that makes the call, empty where there is only one; None for an event.
+    ``actor`` is the name of the agent that makes the call, empty if there is only one; None for an event.
     """
 
     call: Call
@@ -26,7 +26,7 @@ class Step:
 
     @property
     def label(self) -> str:
-        """The call with who makes it, where that is not plain."""
+        """Return the call, with the agent that makes it if there are several."""
         if self.actor is None:
             return f"{self.call}, an event"
         return f"{self.actor}: {self.call}" if self.actor else str(self.call)
@@ -34,8 +34,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a step changes, as people read it: a fact that it has ``added`` or ``removed``, or both for a row
-    of a relation with a key that it has replaced by another row of that key."""
+    """A change of a step, as people read it: a fact that is ``added`` or ``removed``, or both.
+
+    It is both for a row of a relation with a key that another row of that key replaces.
+    """
 
     added: Fact | None
     removed: Fact | None
@@ -43,23 +45,28 @@ class Change:
 
     @property
     def relation(self) -> str:
+        """Return the relation of the fact."""
         fact = self.added or self.removed
         assert fact is not None
         return fact.relation
 
     @property
     def sign(self) -> str:
-        """Nothing for a row that is replaced."""
+        """Return `+` or `-`, or an empty text for a row that is replaced."""
         return "-" if self.added is None else "+" if self.removed is None else ""
 
     def __str__(self) -> str:
+        """Return the text with its sign."""
         return f"{self.sign} {self.text}".lstrip()
 
 
 def as_changes(schema: Schema, added: Iterable[Fact], removed: Iterable[Fact]) -> tuple[Change, ...]:
-    """These facts, sorted, as changes. Where a key has one row before and one after it is told which of the
-    other columns differ: `Order(order1): open -> paid`, by their names or sorts where there are several, and
-    `Order(order1).state: open -> paid` for one with a name."""
+    """Return these facts, sorted, as changes.
+
+    If a key has one row before and one after, the text has the other columns that differ, by their names or
+    sorts if there are several: `Order(order1): open -> paid`. For a column with a name it is
+    `Order(order1).state: open -> paid`.
+    """
     gone, new = _by_key(schema, removed), _by_key(schema, added)
     replaced = [
         (before[0], new[key][0])
@@ -102,10 +109,10 @@ def _replaced(relation: Relation, before: Fact, after: Fact) -> str:
 class Trace(Displayed):
     """A finite run from ``start``, or a lasso.
 
-    With ``loop = k`` the state after the last step is the state after the first k steps
-    (k = 0: the start), so that the steps from k on repeat for ever. ``bindings`` are the values
-    that quantifiers took on the way; ``claim`` says what the last state, or the loop, shows. ``of_many``: the
-    start is one of several initial states, so that which one it is has to be said.
+    With ``loop = k`` the state after the last step is the state after the first k steps (k = 0: the start),
+    so that the steps from k on repeat forever. ``bindings`` are the values that quantifiers took on the way.
+    ``claim`` describes what the last state, or the loop, shows. ``of_many``: the start is one of several
+    initial states, so that the output has to include it.
     """
 
     start: Instance
@@ -117,21 +124,22 @@ class Trace(Displayed):
 
     @property
     def states(self) -> tuple[Instance, ...]:
-        """The start and the state after each step."""
+        """Return the start and the state after each step."""
         return (self.start, *(step.state for step in self.steps))
 
     @property
     def last(self) -> Instance:
+        """Return the last state."""
         return self.steps[-1].state if self.steps else self.start
 
     def changes(self, index: int) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-        """The facts that step ``index`` added and removed, each sorted."""
+        """Return the facts that step ``index`` added and removed, each sorted."""
         before, after = self.states[index].evident, self.states[index + 1].evident
         return tuple(sorted(after - before)), tuple(sorted(before - after))
 
     @property
     def repeats(self) -> str:
-        """Which steps repeat for ever, counted from 1; empty without a loop."""
+        """Return which steps repeat forever, counted from 1; an empty text without a loop."""
         if self.loop is None:
             return ""
         first, last = self.loop + 1, len(self.steps)
@@ -139,8 +147,10 @@ class Trace(Displayed):
 
     @property
     def remarks(self) -> tuple[tuple[str, str], ...]:
-        """What stands below the steps: the loop, the values of the variables, the claim; where there are no
-        steps also the state that it is all about."""
+        """Return what is printed below the steps: the loop, the values of the variables, the claim.
+
+        If there are no steps, the state is included.
+        """
         state = "" if self.steps else ", ".join(map(str, sorted(self.start.database.facts))) or "no facts"
         bindings = ", ".join(f"{name} = {value}" for name, value in self.bindings.items())
         labelled = (("loop", self.repeats), ("state", state), ("with", bindings), ("shows", self.claim))
@@ -152,11 +162,11 @@ class Trace(Displayed):
 
     @property
     def folded(self) -> list[int | Folded]:
-        """The steps by their numbers from 0, those together that do the same again."""
+        """Return the steps by their numbers from 0, with repeated ones together."""
         return folded(self.steps, [self.changes(index) for index in range(len(self.steps))], self.loop)
 
     def __str__(self) -> str:
-        """The run in plain text: each call with the facts it adds and removes, then the remarks."""
+        """Return the run as plain text: each call with the facts it adds and removes, then the remarks."""
         lines = [f"from {self.start}"] if self.of_many else []
         for part in self.folded:
             if isinstance(part, Folded):

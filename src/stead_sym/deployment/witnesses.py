@@ -1,4 +1,4 @@
-"""How many values an `ensure` formula needs D' to hold: its existential quantifiers, by sort.
+"""Count the values that an `ensure` formula needs D' to have: its existential quantifiers, by sort.
 
 Read in negation normal form, a formula over D ⊕ D' is a Boolean combination of ∃^k ∀* sentences where
 
@@ -42,13 +42,17 @@ from stead_sym.logic.syntax import (
 )
 
 Needs: TypeAlias = Counter[tuple[str, str]]
-"""How many values of a sort, ("sort", S), that D' makes active and D does not, or facts of a relation,
-("fact", P)."""
+"""The number of values of a sort, ("sort", S), that D' makes active and D does not.
+
+For ("fact", P) it is the number of facts of a relation.
+"""
 
 
 class OutsideForm(Exception):
-    """``formula``, an ∃ over values that D' may bring in, is negated, and so needs further values for each of
-    them."""
+    """An ∃ ``formula`` over values that D' may bring in is negated.
+
+    So it needs further values for each of them.
+    """
 
     def __init__(self, formula: Core) -> None:
         super().__init__(str(formula))
@@ -56,7 +60,7 @@ class OutsideForm(Exception):
 
 
 class Witnesses:
-    """What the formulas of one deployment need."""
+    """The needs of the formulas of one deployment."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._schema = deployment.schema
@@ -69,12 +73,14 @@ class Witnesses:
         }
 
     def needs(self, formula: Expanded, old: frozenset[str]) -> Needs:
-        """What the formula needs; ``old`` are the variables in scope whose values are in ad(D). Raises
-        `OutsideForm`."""
+        """Return what the formula needs; raises `OutsideForm`.
+
+        ``old`` are the variables in scope whose values are in ad(D).
+        """
         return self._needs(core(formula), old, True)
 
     def _needs(self, f: Core, old: frozenset[str], positive: bool) -> Needs:
-        """What f needs, or its negation."""
+        """Return what f needs, or its negation unless ``positive``."""
         match f:
             case Equal() | Compare() if children(f):  # of a count no number of values is enough
                 raise OutsideForm(f)
@@ -106,8 +112,10 @@ class Witnesses:
                 raise outside_kernel(f)
 
     def _either(self, f: Iff, old: frozenset[str], positive: bool) -> Needs:
-        """f ↔ g = (f ∧ g) ∨ (¬f ∧ ¬g), and ¬(f ↔ g) = (f ∧ ¬g) ∨ (¬f ∧ g). Each is looked at once: of nested
-        ones there are exponentially many occurrences."""
+        """Return what f ↔ g = (f ∧ g) ∨ (¬f ∧ ¬g) needs, or ¬(f ↔ g) = (f ∧ ¬g) ∨ (¬f ∧ g).
+
+        Each is looked at only once: of nested ones there are exponentially many occurrences.
+        """
         key = f, old, positive
         if key not in self._known:
             first, second = (
@@ -118,7 +126,7 @@ class Witnesses:
         return self._known[key]
 
     def _some(self, number: int, binder: Binder, body: Core, old: frozenset[str]) -> Needs:
-        """So many values satisfy the body."""
+        """Return what is needed so that at least ``number`` values satisfy the body."""
         known = is_old(body, binder.name, old - {binder.name})
         inner = self._needs(body, old | {binder.name} if known else old - {binder.name}, True)
         needed: Needs = Counter({key: number * each for key, each in inner.items()})
@@ -127,7 +135,7 @@ class Witnesses:
         return +needed
 
     def _every(self, f: Core, binder: Binder, body: Core, old: frozenset[str]) -> Needs:
-        """No value satisfies the body, or none but some number of them."""
+        """Return what is needed so that no value satisfies the body, or at most some number of them."""
         known = is_old(body, binder.name, old - {binder.name})
         inner = self._needs(body, old | {binder.name} if known else old - {binder.name}, False)
         if known or self._is_finite(binder.sort):
@@ -144,9 +152,11 @@ class Witnesses:
 def is_old(
     formula: Expanded, name: str, old: frozenset[str], positive: bool = True, constants: bool = False
 ) -> bool:
-    """Whether the formula, or its negation, implies that the value of the variable is in ad(D), as far as its
-    shape shows: by an unprimed atom, or an equality with a variable of ``old``. With ``constants``, that it
-    is in ad(D) ∪ C."""
+    """Return whether the formula, or its negation, syntactically implies that a variable is in ad(D).
+
+    It does by an unprimed atom, or an equality with a variable of ``old``. With ``constants``, it may also be
+    in C.
+    """
 
     def is_known(term: Term) -> bool:
         return term.name in old if isinstance(term, Var) else constants

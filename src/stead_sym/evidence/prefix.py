@@ -1,14 +1,15 @@
-"""Evidence from the finite prefix of a run, valid for every continuation and whatever other runs exist.
+"""Evidence from a run, finite or endless, whatever other runs exist.
 
 A run shows that a path quantifier E is true, or an A false, if the state that its operator requires comes
-within the prefix. No other claim about runs is shown: none about all runs, and none about for ever. The
-evidence therefore remains valid for every deployment that has the run.
+within the prefix. Of an endless run, a lasso, what is true in all of its states is shown, too. No claim about
+all runs is. The evidence therefore remains valid for every deployment that has the run; that of a finite one
+is also valid for every continuation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.claims import Claim, claim_named
@@ -62,12 +63,25 @@ def breach(claim: Claim, run: Trace) -> Evidence:
 
 def refutation(sentence: Expanded, run: Trace) -> Evidence | None:
     """Return why the sentence is false at the start of the run, or None if the run does not show it."""
-    node = _Prefix(run).shown(sentence, 0, {}, False)
+    return _evidence(sentence, replace(run, loop=None), False)
+
+
+def endless_evidence(sentence: Expanded, run: Trace, holds: bool) -> Evidence | None:
+    """Return why the sentence has this truth value at the start of a lasso, or None if that is not shown."""
+    assert run.loop is not None, "the run ends"
+    return _evidence(sentence, run, holds)
+
+
+def _evidence(sentence: Expanded, run: Trace, holds: bool) -> Evidence | None:
+    node = _Prefix(run).shown(sentence, 0, {}, holds)
     return None if node is None else Evidence(node, run.of_many)
 
 
 class _Prefix:
-    """The claims about the states of a run, each made once; a state is the number of steps before it."""
+    """The claims about the states of a run, each made once; a state is the number of steps before it.
+
+    If the run has a loop, each run of the evidence goes on along it for ever.
+    """
 
     def __init__(self, run: Trace) -> None:
         self.run = run
@@ -79,6 +93,8 @@ class _Prefix:
 
         Return None if the run does not show it.
         """
+        if self.run.loop is not None and at == len(self.run.steps):
+            at = self.run.loop
         own = {name: sigma[name] for name in sorted(free_variables(formula))}
         key = formula, at, tuple(own.items()), truth
         if key not in self._made:
@@ -133,10 +149,14 @@ class _Claimed:
                 return self.along(self.at + 1, (), (last,))
             case Future("E", body) | Globally("A", body) if truth == isinstance(formula, Future):
                 return self._first((), [(body, truth)])
-            case Until("E", left, right) if truth:
-                return self._first([(left, True)], [(right, True)])
-            case Until("A", left, right) if not truth:
-                return self._first([(right, False)], [(right, False), (left, False)])
+            case Until("E", left, right, weak) if truth:
+                found = self._first([(left, True)], [(right, True)])
+                return found or (self._forever(left, True) if weak else None)
+            case Until("A", left, right, weak) if not truth:
+                found = self._first([(right, False)], [(right, False), (left, False)])
+                return found or (None if weak else self._forever(right, False))
+            case Future("A", body) | Globally("E", body) if truth == isinstance(formula, Globally):
+                return self._forever(body, truth)
             case _ if isinstance(formula, Temporal):
                 return None
             case _:
@@ -145,7 +165,24 @@ class _Claimed:
     def along(self, end: int, during: _Aims, last: tuple[Node, ...]) -> Node:
         """Return the node by the run to the state after ``end`` steps, about which ``last`` is claimed."""
         before = (tuple(self._all(number, during)) for number in range(self.at, end))
-        return self._node(Run(self.prefix.run.steps[self.at : end], (*before, last), end - self.at))
+        run, number = self.prefix.run, end - self.at
+        if run.loop is None:
+            return self._node(Run(run.steps[self.at : end], (*before, last), number))
+        steps = (*run.steps[self.at :], *run.steps[run.loop : end])
+        return self._node(Run(steps, (*before, last), number, max(run.loop, end) - self.at))
+
+    def _forever(self, body: Formula, truth: bool) -> Node | None:
+        """Return the node by the endless run, in all states of which the formula has this truth value."""
+        run = self.prefix.run
+        if run.loop is None:
+            return None
+        numbers = (*range(self.at, len(run.steps)), *range(run.loop, self.at))
+        found = [self._at(number, body, truth) for number in numbers]
+        along = tuple((node,) for node in found if node is not None)
+        if len(along) < len(numbers):
+            return None
+        steps = tuple(run.steps[number] for number in numbers)
+        return self._node(Run(steps, along, None, max(run.loop - self.at, 0)))
 
     def _parts(self, aims: _Aims, *, every: bool) -> Node | None:
         """Return the node of a connective by the parts with the required truth values, all or one."""

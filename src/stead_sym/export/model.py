@@ -82,11 +82,11 @@ class Export:
                 assert_never(proposition)
 
     def having(self, active: Active) -> Iterator[Fact]:
-        """Yield the facts that make a value active."""
+        """Yield the facts that make a value active; those of the history make none active."""
         sorts = {relation.name: relation.sorts for relation in self.deployment.schema.relations}
         wanted = (active.sort, active.value)
         for fact in self.graph.facts:
-            if wanted in zip(sorts[fact.relation], fact.args, strict=True):
+            if fact.relation in sorts and wanted in zip(sorts[fact.relation], fact.args, strict=True):
                 yield fact
 
     def heading(self) -> Iterator[str]:

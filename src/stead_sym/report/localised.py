@@ -26,10 +26,11 @@ class ShownLocallyData(Document):
 
 
 class LocalReport(Document):
-    """The report of `verify --method local`.
+    """The report of `verify --method local`, or of `auto` on large data.
 
-    States and findings were not computed, and neither were the claims of the file, which no verdict needs.
-    `shown` has, for each specification that holds, how it was shown; one that fails has a run.
+    Findings were not looked for. The claims of the file were checked for the specifications `explored`, which
+    needed all reachable states; other verdicts do not need them. `shown` has the number of facts on which a
+    specification was shown; one that a run decides has that run.
     """
 
     deployment: str
@@ -39,6 +40,7 @@ class LocalReport(Document):
     seconds: Seconds
     specs: dict[str, VerdictData]
     shown: dict[str, ShownLocallyData]
+    explored: list[str]
     gates: list[GateData] | UnsetType = UNSET
 
 
@@ -54,8 +56,15 @@ def localised_data(found: Localised) -> dict[str, Json]:
         shown={
             name: ShownLocallyData(facts=how.facts, cases=how.questions) for name, how in found.shown.items()
         },
+        explored=sorted(found.explored),
         gates=gates_data(found.deployment),
     ).data()
+
+
+def _method(found: Localised) -> str:
+    number = len(found.explored)
+    explored = f", and all reachable states for {number} specification{'s' * (number != 1)}" if number else ""
+    return f"local{explored}, {found.seconds:.2f} s"
 
 
 def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
@@ -66,8 +75,8 @@ def print_localised(found: Localised, console: Console, *, quiet: bool) -> None:
         return
     console.print(heading(found.deployment, found.agent))
     grid = labelled()
-    grid.add_row("method", f"local, {found.seconds:.2f} s")
-    grid.add_row("left out", _LEFT_OUT)
+    grid.add_row("method", _method(found))
+    grid.add_row("left out", "findings" if found.explored else _LEFT_OUT)
     console.print(indented(grid))
     console.print()
     console.print(verdict_table(map(verdict_row, found.verdicts.values()), console))

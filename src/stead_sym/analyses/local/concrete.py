@@ -12,24 +12,20 @@ bounded, and the values that names stand for are tried by what the facts say of 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, product
 
+from stead_sym.analyses.local.field import Field
+from stead_sym.analyses.local.loops import Loops
 from stead_sym.analyses.local.runs import Runs
-from stead_sym.analyses.local.start import OUTSIDE, Start, names_in, with_variables
+from stead_sym.analyses.local.start import OUTSIDE, names_in, with_variables
 from stead_sym.analyses.local.steps import Action
 from stead_sym.analyses.local.values import is_constant, is_name, sort_of
-from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.history import begun
-from stead_sym.deployment.restriction import Restriction, normal_restriction
-from stead_sym.deployment.semantics import breaks_claim, outcomes, within
-from stead_sym.deployment.tool import Call, Tool
+from stead_sym.deployment.semantics import breaks_claim
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
-from stead_sym.evidence.prefix import refutation
-from stead_sym.logic.candidates import worth_trying
+from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.syntax import (
@@ -37,6 +33,7 @@ from stead_sym.logic.syntax import (
     And,
     Expanded,
     Formula,
+    Globally,
     Next,
     Not,
     Until,
@@ -48,68 +45,14 @@ from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 SLACK = 6
-"""A run may have so many steps more than the abstraction says."""
+"""The maximum number of steps of a run beyond those that the abstraction needs."""
+
+MOST_LOOPS = 6
+"""The maximum number of states from which an endless run is searched."""
 
 MOST_RINGS = 64
 MOST_WAYS = 48
-"""So many successors of one state by one action are looked at, and so many choices of values for names."""
-
-
-def can_be_followed(deployment: Deployment) -> bool:
-    """Return if runs are looked for: there is one initial state, and every sort has a bound."""
-    return deployment.initially is None and not deployment.unbounded
-
-
-class Field:
-    """A deployment in which runs are followed, with what is the same for all questions."""
-
-    def __init__(self, deployment: Deployment, start: Start) -> None:
-        self.deployment, self.start = deployment, start
-
-    @cached_property
-    def restriction(self) -> Restriction:
-        return normal_restriction(self.deployment)
-
-    @cached_property
-    def initial(self) -> Instance:
-        return begun(self.deployment, self.deployment.init)
-
-    @cached_property
-    def actors(self) -> Mapping[str, str | None]:
-        """The agent that makes a call of each tool, the first that can; None for an event."""
-        found: dict[str, str | None] = {event.name: None for event in self.deployment.events}
-        for role in self.deployment.agents:
-            for name in role.tools:
-                found.setdefault(name, role.name)
-        return found
-
-    def unused(self, sort: str) -> Sequence[Value]:
-        """Values outside C."""
-        known = frozenset(self.deployment.constants[sort])
-        return [value for value in self.restriction.values[sort] if value not in known]
-
-    def after(self, call: Call, state: Instance, by: int) -> Iterator[Instance]:
-        """The successors by an alternative of a call."""
-        for found in outcomes(self.deployment, call, state, self.restriction, self.actors[call.tool], by=by):
-            if within(self.restriction, found):
-                yield found
-
-    def calls(self, tool: Tool, state: Instance, given: Mapping[str, Value]) -> Iterator[Call]:
-        """The calls of a tool with some values given that can be made in a state."""
-        sorts = self.deployment.schema.sort
-        chosen: Iterable[Mapping[str, Value]] = ({},)
-        for param in sorted(tool.params, key=lambda one: one.name not in given):
-            among = sorts(param.sort).values or sorted(state.active_domain[param.sort])
-            if param.name in given:
-                among = [given[param.name]] if given[param.name] in among else []
-            chosen = [
-                {**sigma, param.name: value}
-                for sigma in chosen
-                for value in worth_trying(among, tool.guard, param.name, state, {**given, **sigma})
-            ]
-        for sigma in chosen:
-            if holds(tool.guard, state, sigma):
-                yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))
+"""The maximum number of successors of a state by one action, and of choices of values for names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +66,7 @@ class _At:
 
     @property
     def run(self) -> Trace:
-        """The run that leads here."""
+        """Return the run that leads here."""
         steps: list[Step] = []
         at = self
         while at.before is not None:
@@ -137,8 +80,10 @@ class _At:
 
 
 class Following:
-    """The search for a run that shows ``goal``, the negation of a question, and with it that the ``sentence``
-    fails."""
+    """The search for a run that shows ``goal``, and so that the ``sentence`` is true (``holds``) or false.
+
+    For a sentence that holds the run is endless, since a finite one need not have a continuation.
+    """
 
     def __init__(
         self,
@@ -148,8 +93,11 @@ class Following:
         inside: Mapping[Value, Bdd],
         sentence: Expanded,
         goal: Core,
+        *,
+        holds: bool,
     ) -> None:
         self._field, self._runs, self._sentence, self._goal = field, runs, sentence, goal
+        self._of_truth = holds
         self._m: Manager = runs.manager
         self._bits = {fact: _label(bit) for fact, bit in bits.items()}
         self._inside = {one: _label(bit) for one, bit in inside.items()}
@@ -158,10 +106,10 @@ class Following:
         self._free_of: dict[Core, Core] = {}
 
     def run(self, most: int) -> Trace | None:
-        """A run, if one is found by looking at so many states."""
+        """Return a run if one is found among at most ``most`` states."""
         waiting: list[tuple[int, int, int, bool, _At]] = []
         seen: set[tuple[Instance, Core, tuple[Value, ...]]] = set()
-        number = 0
+        number = loops = 0
         furthest: dict[tuple[Value, ...], int] = {}
 
         def add(at: _At) -> bool:
@@ -184,9 +132,16 @@ class Following:
             add(_At(self._field.initial, self._goal, values))
         while waiting and number < most:
             rank, distance, _, wide, at = heapq.heappop(waiting)
-            done, following = self._moves(at)
-            if done and refutation(self._sentence, at.run) is not None:
+            done, following, for_ever = self._moves(at)
+            if done and not self._of_truth and refutation(self._sentence, at.run) is not None:
                 return at.run
+            for body in (TRUE,) if done and self._of_truth else for_ever:
+                key = at.state, body, tuple(at.values.items())
+                if key not in self._field.endless and loops < MOST_LOOPS:
+                    loops += 1
+                    self._field.endless.add(key)
+                    if run := self._endless(at, body):
+                        return run
             if breaks_claim(self._field.deployment, at.state):
                 continue  # no run goes on from here
             allowed = distance + 1 if wide else distance - 1
@@ -202,7 +157,7 @@ class Following:
         return None
 
     def _choices(self) -> Iterator[Mapping[Value, Value]]:
-        """Values for the names, of each kind one or two."""
+        """Yield values for the names, one or two of each kind."""
         for kind in islice(self._field.start.kinds(tuple(self._inside), self._bits), MOST_WAYS):
             spare = {sort: iter(self._field.unused(sort)) for sort in map(sort_of, kind)}
             values = {
@@ -228,7 +183,7 @@ class Following:
         return image
 
     def _rings(self, goal: Core) -> list[Bdd]:
-        """The abstract states by the number of steps that may show a goal."""
+        """Return the abstract states by the number of steps that may show a goal."""
         if goal not in self._rings_of:
             rings: list[Bdd] = []
             for now, later in _alternatives(goal):
@@ -243,6 +198,8 @@ class Following:
         match goal:
             case Next("E", body):
                 return [m.false, *map(runs.preimage, self._rings(body))]
+            case Globally("E"):
+                return [runs.known(goal, m.true).may]
             case Until("E", left, right):
                 through, last = runs.may(left), self._rings(right)
                 rings: list[Bdd] = []
@@ -265,9 +222,20 @@ class Following:
             self._free_of[formula] = with_variables(formula, self._variables)
         return holds(self._free_of[formula], at.state, {one: at.values[one] for one in names_in(formula)})
 
-    def _moves(self, at: _At) -> tuple[bool, list[Core]]:
-        """Return whether the goal is shown in the state, and what may be shown after a step instead."""
-        done, following = False, dict[Core, None]()
+    def _endless(self, at: _At, body: Core) -> Trace | None:
+        """Return an endless run to the state, and on through states of the body, that shows the sentence."""
+        near = {sort_of(one): [value] for one, value in at.values.items()}
+        loops = Loops(self._field, at.state, lambda state: self._holds(body, replace(at, state=state)), near)
+        if (found := loops.forever()) is None:
+            return None
+        steps, loop = found
+        before = at.run
+        run = replace(before, steps=(*before.steps, *steps), loop=len(before.steps) + loop)
+        return run if endless_evidence(self._sentence, run, self._of_truth) is not None else None
+
+    def _moves(self, at: _At) -> tuple[bool, list[Core], list[Core]]:
+        """Return if the state shows the goal, and what shows it after a step, or if true for ever."""
+        done, following, for_ever = False, dict[Core, None](), dict[Core, None]()
         waiting = [at.goal]
         while waiting:
             for now, later in _alternatives(waiting.pop()):
@@ -281,12 +249,15 @@ class Following:
                             waiting.append(right)
                             if self._holds(left, at):
                                 following[later] = None
+                        case Globally("E", body):
+                            if self._holds(body, at):
+                                for_ever[body] = None
                         case _:
                             pass
-        return done, list(following)
+        return done, list(following), list(for_ever)
 
     def _steps(self, at: _At, goal: Core, allowed: int) -> Iterator[Step]:
-        """Steps that may lead to where so many may show the goal."""
+        """Yield steps that may lead to states from which at most ``allowed`` further steps show the goal."""
         m, field = self._m, self._field
         if allowed < 0:
             return
@@ -304,7 +275,7 @@ class Following:
                 yield Step(call, one, field.actors[name])
 
     def _idle(self, state: Instance) -> Iterator[Step]:
-        """A step by each tool and event, where any may do that keeps the facts as they are."""
+        """Yield one step by each alternative of the tools and events, also if it changes no fact."""
         field = self._field
         for tool in field.deployment.tools_and_events:
             for by in range(len(tool.effects)):
@@ -323,20 +294,22 @@ def _label(bit: Bdd) -> str:
 
 
 def _given(action: Action, values: Mapping[Value, Value]) -> tuple[tuple[str, Value], ...]:
-    """The values that an action says for variables, of the deployment."""
+    """Return the values of the deployment that an action gives to variables."""
     found = ((name, values.get(v, v)) for name, v in action.values.items() if is_constant(v) or is_name(v))
     return tuple(sorted(found))
 
 
 def _alternatives(goal: Core) -> Iterator[tuple[Formula, Core | None]]:
-    """Ways to show a goal: what is to hold now, and one formula about runs, if any. Goals that need several
-    runs, or an endless one, have none."""
+    """Yield ways to show a goal: a formula to hold now, and at most one about runs.
+
+    Goals that need several runs have none.
+    """
     match goal:
         case _ if not is_temporal(goal):
             yield goal, None
         case Next("E"):
             yield TRUE, goal
-        case Until("E", left) if not is_temporal(left):
+        case Until("E", left) | Globally("E", left) if not is_temporal(left):
             yield TRUE, goal
         case Not(And(parts)):
             for part in parts:

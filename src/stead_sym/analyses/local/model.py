@@ -30,14 +30,16 @@ abstract states that break it are left out. Fairness only leaves runs out, and a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations, islice
 
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
-from stead_sym.analyses.local.concrete import Field, Following, can_be_followed
-from stead_sym.analyses.local.questions import questions
+from stead_sym.analyses.local.concrete import Following
+from stead_sym.analyses.local.field import Field, can_be_followed
+from stead_sym.analyses.local.questions import by_witness, questions
 from stead_sym.analyses.local.reading import Reading, facts_in
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
@@ -52,42 +54,61 @@ from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_wor
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.names import constants
-from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Atom, Compare, Expanded, Formula, Globally, Not, Until, subformulas
+from stead_sym.logic.substitution import expand, substitute_terms
+from stead_sym.logic.syntax import (
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Expanded,
+    Formula,
+    Globally,
+    Not,
+    Until,
+    Var,
+    subformulas,
+)
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 
 MOST_FACTS = 32
-"""So many facts are followed at most."""
+"""The maximum number of facts that are followed."""
 
 FEW_VALUES = 5
 """A finite sort with more values than these has names, too, unless the specification compares its values."""
 
 MOST_TRIED, MOST_TRIED_LAST = 100, 600
-"""So many states are tried to follow an abstract run, while facts can join and at last."""
+"""The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
 
 MOST_LEFT = 4
-"""So many questions may be left undecided while one that fails is looked for."""
+"""The maximum number of undecided questions while one that fails is searched."""
+
+MOST_WITNESSES = 4
+"""The maximum number of ways to ask a question, with values for which a fair event comes."""
 
 MOST_QUESTIONS = 400
-"""So many questions a specification may come to."""
+"""The maximum number of questions of a specification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """That a specification holds: on so many ``facts`` at most, in so many ``questions``."""
+    """A specification was shown to hold: on at most ``facts`` facts, in ``questions`` cases of values."""
 
     facts: int
     questions: int
 
     def __str__(self) -> str:
+        """Return `shown on 13 facts, 3 cases`."""
         facts = f"{self.facts} fact{'s' * (self.facts != 1)}"
         return f"shown on {facts}" + f", {self.questions} cases" * (self.questions != 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """A refutation of a specification: a ``run`` of the deployment, guided by so many ``facts``."""
+    """A ``run`` of the deployment by which a specification fails, or its dual holds.
+
+    The abstraction that guided it follows ``facts`` many facts.
+    """
 
     facts: int
     run: Trace
@@ -113,12 +134,11 @@ class Local:
         agent: AgentLike | Mapping[str, AgentLike] = ANY,
         backend: Backend | None = None,
     ) -> Local:
-        """The deployment under an agent: its policies as they are, any other agent as one that may select
-        whatever it is offered."""
+        """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
         return cls(followed(deployment, wrap_all(deployment, agent), None), backend)
 
     def key(self, relation: str) -> tuple[int, ...]:
-        """The declared key of a relation, if it is shown that no reachable state breaks it; else none."""
+        """Return the declared key of a relation if no reachable state is shown to break it; else none."""
         keys = () if tells_history(relation) else self.deployment.schema.relation(relation).keys
         if keys and relation not in self._keys:
             self._keys[relation] = ()  # nothing rests on what is to be shown
@@ -130,9 +150,14 @@ class Local:
         return self._keys[relation] if keys else ()
 
     @at_work()
-    def shown(self, formula: Expanded, *, refuting: bool = False) -> Shown | Refuted | str:
-        """Return how a sentence is shown to hold, or why it is not shown. With ``refuting`` a run by
-        which it fails is looked for, too."""
+    def shown(
+        self, formula: Expanded, *, refuting: bool = False, negated: Expanded | None = None
+    ) -> Shown | Refuted | str:
+        """Return how a sentence is shown to hold, or why it is not shown.
+
+        With ``refuting`` a run by which it fails is searched, too. If the sentence is the negation of
+        ``negated``, this run is endless and shows that ``negated`` holds.
+        """
         mentioned = self._mentioned(formula)
         schema = self.deployment.schema
         listed = {
@@ -141,6 +166,7 @@ class Local:
         named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
         start = Start(self.deployment, mentioned)
         field = Field(self.deployment, start)
+        sentence = formula if negated is None else negated
         refuting = refuting and can_be_followed(self.deployment)
         most = number = 0
         left: list[str] = []
@@ -150,7 +176,11 @@ class Local:
                 return f"it comes to more than {MOST_QUESTIONS} cases"
             asked = _Question(self, question, mentioned, named, start, self._backend)
             try:
-                found = asked.answer(Refuting(field, formula) if refuting else None)
+                found: int | Refuted | str | None = None
+                if self._may_be_fair(question):
+                    found = self._by_witness(question, mentioned, named, start)
+                if found is None:
+                    found = asked.answer(Refuting(field, sentence, negated is not None) if refuting else None)
             except Undecided as undecided:
                 found = str(undecided)
             if isinstance(found, Refuted):
@@ -163,9 +193,73 @@ class Local:
                 most = max(most, found)
         return left[0] if left else Shown(most, number)
 
+    def _may_be_fair(self, question: Formula) -> bool:
+        """Return if a question is AG about endless runs, on which events have to come."""
+        return (
+            isinstance(question, Globally)
+            and not self.deployment.fair
+            and bool(self._fair_events)
+            and any(isinstance(part, Globally) for part in subformulas(core(question)))
+        )
+
+    @cached_property
+    def _fair_events(self) -> tuple[Tool, ...]:
+        names = {action.name for action in self.deployment.fair_actions if action.kind == "event"}
+        return tuple(event for event in self.deployment.events if event.name in names)
+
+    def _by_witness(
+        self,
+        question: Formula,
+        mentioned: Mapping[str, tuple[Value, ...]],
+        named: frozenset[str],
+        start: Start,
+    ) -> int | None:
+        """Return the number of facts on which a question is shown, or None.
+
+        It is tried as it is, and with one more value for which a fair event comes.
+        """
+        assert isinstance(question, Globally)
+        taken = Counter(map(sort_of, names_in(question)))
+        used = {sort: taken[sort] for sort in named}
+        cases = chain(
+            [iter([question])],
+            (by_witness(question, *one, mentioned, used) for one in self._witnesses(question)),
+        )
+        for case in islice(cases, MOST_WITNESSES):
+            most = 0
+            for one in case:
+                try:
+                    how = _Question(self, one, mentioned, named, start, self._backend).answer(None)
+                except Undecided:
+                    break
+                if not isinstance(how, int):
+                    break
+                most = max(most, how)
+            else:
+                return most
+        return None
+
+    def _witnesses(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
+        """Yield atoms of guards of fair events, with a parameter and otherwise names of the question."""
+        names = {sort_of(one): Const(one) for one in names_in(question)}
+        for event in self._fair_events:
+            for atom in (part for part in subformulas(core(event.guard)) if isinstance(part, Atom)):
+                sorts = self.deployment.schema.relation(atom.relation).sorts
+                for param in event.params:
+                    others = {
+                        term.name: names.get(sort)
+                        for term, sort in zip(atom.args, sorts, strict=True)
+                        if isinstance(term, Var) and term.name != param.name
+                    }
+                    known = {name: term for name, term in others.items() if term is not None}
+                    if Var(param.name) in atom.args and len(known) == len(others):
+                        yield param, Atom(atom.relation, substitute_terms(atom.args, known))
+
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
-        """Per sort the constants that a formula of the deployment, or this one, mentions; of a finite sort
-        all, if they are few or this formula compares them."""
+        """Return per sort the constants that the deployment or the formula mentions.
+
+        Of a finite sort these are all, if they are few or the formula compares them.
+        """
         found = self._in_tools | constants(formula)
         compared = {part.sort for part in subformulas(formula) if isinstance(part, Compare)}
         of_sort, sorts = self.deployment.constants, self.deployment.schema.sorts
@@ -177,7 +271,7 @@ class Local:
 
     @cached_property
     def starts_with_keys(self) -> bool:
-        """No initial state breaks a declared key: `initially any` asks for that, too."""
+        """Return if no initial state breaks a declared key; `initially any` requires that, too."""
         return not any(broken_keys(self.deployment.schema, self.deployment.init.facts))
 
     @cached_property
@@ -192,10 +286,11 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Refuting:
-    """Runs against a ``sentence`` are followed in the deployment of a ``field``."""
+    """Runs by which a ``sentence`` is false, or ``holds``, are followed in the deployment of a ``field``."""
 
     field: Field
     sentence: Expanded
+    holds: bool
 
 
 class _Question:
@@ -225,8 +320,7 @@ class _Question:
         return self.manager.var(label), self.manager.var(f"{label}'")
 
     def answer(self, refuting: Refuting | None) -> int | Refuted | str:
-        """On how many facts it is shown that the question surely holds, or a run that breaks it; why there is
-        neither."""
+        """Return on how many facts the question is shown, a run that breaks it, or why there is neither."""
         whole = core(self._question)
         more = frozenset(facts_in(whole))
         why, search = "what all else may do could break it", None
@@ -252,11 +346,10 @@ class _Question:
         bits = {fact: now for fact, (now, _) in self._bits.items()}
         inside = {one: now for one, (now, _) in self._inside.items()}
         broken = core(Not(self._question))
-        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken)
+        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
 
     def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
-        """None if the question surely holds; else the abstract runs, by which it may not, and facts that may
-        tell why it does, if there are any."""
+        """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
         m, local = self.manager, self._local
         schema = local.deployment.schema
         reading = Reading(m, schema, self._values, self._named, self._followed, local.key)
@@ -265,7 +358,8 @@ class _Question:
         initial = self._start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
         possible = self._agreeing(reading, local.key)
         steps = Steps(local.deployment, reading, self._bits, lambda one: ~inside[one])
-        runs = Runs(m, steps.actions(), possible, reading)
+        endless = not local.deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
+        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else ())
         reached = m.disj(runs.layers(initial, m.false))
         if initial <= runs.known(whole, reached).must:
             return None
@@ -275,19 +369,18 @@ class _Question:
         for actions in (on_the_way, runs.actions):
             if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
                 return runs, needed
-        return runs, frozenset()
+        return runs, steps.fair_reads() - followed if endless else frozenset()
 
     def _followed(self, fact: Core) -> Bdd | None:
         return self._bits[fact][0] if fact in self._bits else None
 
     def _declared_key(self, relation: str) -> tuple[int, ...]:
-        """The declared key of a relation, if no initial state breaks any."""
+        """Return the declared key of a relation, or none if an initial state breaks one."""
         local = self._local
         return local.deployment.schema.relation(relation).keys if local.starts_with_keys else ()
 
     def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...]]) -> Bdd:
-        """The abstract states in which each sentence with a quantifier is as the other facts say, and no two
-        atoms break a key."""
+        """Return the abstract states in which quantified sentences agree with the facts, and keys hold."""
         m = self.manager
         parts = []
         for fact, (now, _) in self._bits.items():
@@ -306,7 +399,7 @@ def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -
 
 
 def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
-    """The reached states of which runs to them tell most of why the question may fail."""
+    """Return the reached states to which runs show best why the question may fail."""
     match whole:
         case Not(Until("E", _, body)):
             return runs.known(body, reached).may & reached
@@ -315,7 +408,7 @@ def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
 
 
 def _formulas(tool: Tool) -> Iterator[Formula]:
-    """All formulas of a tool and its effects; a statement's atom is one."""
+    """Yield all formulas of a tool and its effects, and the atoms of its statements."""
     yield tool.guard
     for effect in tool.effects:
         yield effect.when

@@ -20,6 +20,7 @@ from stead_sym.analyses.local.values import name
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     And,
+    Atom,
     Binder,
     Const,
     Count,
@@ -28,6 +29,7 @@ from stead_sym.logic.syntax import (
     Expanded,
     Forall,
     Formula,
+    Future,
     Globally,
     Implies,
     Next,
@@ -45,10 +47,32 @@ _MOST_COUNTED = 3
 def questions(
     formula: Expanded, constants: Mapping[str, Sequence[Value]], named: Set[str]
 ) -> Iterator[Formula]:
-    """Sentences over constants and names that together imply the formula; the ``named`` sorts have other
-    values than the constants."""
+    """Yield sentences over constants and names that together imply the formula.
+
+    The ``named`` sorts have other values than the constants.
+    """
     for binders, body in _pulled(formula, count()):
         yield from _instances(binders, body, constants, dict.fromkeys(named, 0))
+
+
+def dual(formula: Expanded) -> Globally | None:
+    """Return the negation of EF f as AG ¬f, which has questions; None for any other formula."""
+    return Globally("A", Not(formula.body)) if isinstance(formula, Future) and formula.path == "E" else None
+
+
+def by_witness(
+    question: Globally,
+    binder: Binder,
+    witness: Atom,
+    constants: Mapping[str, Sequence[Value]],
+    used: Mapping[str, int],
+) -> Iterator[Formula]:
+    """Yield questions that together imply AG f: AG (w(u) → f) for all u, and AG ((∃x. w(x)) ∨ f).
+
+    ``used`` is the number of names in use, for each sort that has names.
+    """
+    yield Globally("A", Or((Exists(binder, witness), question.body)))
+    yield from _instances((binder,), Globally("A", Implies(witness, question.body)), constants, used)
 
 
 def _instances(
@@ -57,8 +81,10 @@ def _instances(
     constants: Mapping[str, Sequence[Value]],
     used: Mapping[str, int],
 ) -> Iterator[Formula]:
-    """The body for every choice of values, up to the order in which names are used, of which so many are
-    ``used`` of each sort that has any."""
+    """Yield the body for every choice of values, up to the order in which names are used.
+
+    ``used`` is the number of names in use, for each sort that has names.
+    """
     if not binders:
         yield body
         return
@@ -71,7 +97,7 @@ def _instances(
 
 
 def _pulled(formula: Formula, numbers: Iterator[int]) -> Iterator[tuple[tuple[Binder, ...], Formula]]:
-    """Bodies with the variables under which they have to hold, for all values of these."""
+    """Yield bodies with the variables for all of whose values they have to hold."""
 
     def loose(binder: Binder, body: Formula) -> tuple[Binder, Formula]:
         fresh = f"{binder.name}#{next(numbers)}"  # no name of a file

@@ -1,5 +1,4 @@
-"""What a few facts say of a formula, where nothing is known of the others: where it is surely true, and where
-it may be.
+"""Where a formula must be true, and where it may be, if only a few facts are known.
 
 A *fact* here is a closed formula of the kernel over constants and names: an atom, or a sentence with a
 quantifier, which is followed as a whole, as "some ticket is on the desk". A state of the abstraction says of
@@ -57,24 +56,27 @@ from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Where a formula is surely true, and where it may be."""
+    """The abstract states in which a formula must, and in which it may, be true."""
 
     must: Bdd
     may: Bdd
 
     def __invert__(self) -> Known:
+        """Return where the negation must, and may, be true."""
         return Known(~self.may, ~self.must)
 
     def __and__(self, other: Known) -> Known:
+        """Return where the conjunction must be true, and a superset of where it may be."""
         return Known(self.must & other.must, self.may & other.may)
 
     def __or__(self, other: Known) -> Known:
+        """Return a subset of where the disjunction must be true, and where it may be."""
         return Known(self.must | other.must, self.may | other.may)
 
 
 @lru_cache(maxsize=1 << 16)
 def is_fact(formula: Core) -> bool:
-    """A closed atom or quantified sentence about the database in which no individual stands."""
+    """Return if this is a closed atom or quantified sentence about the database without individuals."""
     if not isinstance(formula, Atom | Exists | Count) or free_variables(formula) or is_temporal(formula):
         return False
     if isinstance(formula, Atom) and any(map(is_compound, formula.args)):
@@ -87,7 +89,7 @@ def is_fact(formula: Core) -> bool:
 
 
 def facts_in(formula: Formula) -> Iterator[Core]:
-    """The facts that a formula reads, of one in another the outer one."""
+    """Yield the facts that a formula reads; of nested ones the outer one."""
     f = core(formula)
     if is_fact(f):
         yield f
@@ -108,9 +110,11 @@ class Reading:
         followed: Callable[[Core], Bdd | None],
         keys: Callable[[str], tuple[int, ...]] = lambda _: (),
     ) -> None:
-        """``values`` are the constants and names of each sort; the ``open_sorts`` have others. ``keys`` gives
-        the columns of a relation that determine the others in every reachable state, none if that is not
-        known."""
+        """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
+
+        ``keys`` gives the columns of a relation that determine the others in every reachable state, none if
+        that is not known.
+        """
         self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
         self._followed, self._keys = followed, keys
         self._memo: dict[Core, Known] = {}
@@ -118,7 +122,7 @@ class Reading:
         self.true, self.false = Known(manager.true, manager.true), Known(manager.false, manager.false)
 
     def __call__(self, formula: Formula) -> Known:
-        """Where a closed first-order formula is surely true, and where it may be."""
+        """Return where a closed first-order formula must, and where it may, be true."""
         f = core(formula)
         if is_fact(f) and (bit := self._followed(f)) is not None:
             return Known(bit, bit)
@@ -127,7 +131,7 @@ class Reading:
         return self._memo[f]
 
     def by_operator(self, f: Core) -> Known:
-        """The same by the outermost operator, though the formula may be a fact that is followed."""
+        """Return the same by the outermost operator, even if the formula is a followed fact."""
         match f:
             case Truth(value):
                 return self.constant(value)
@@ -162,17 +166,17 @@ class Reading:
                 raise outside_kernel(f)
 
     def atom(self, atom: Atom) -> Known:
-        """An atom that is not followed: nothing is known of it, unless it has a value that is in no fact."""
+        """Return what is known of an atom that is not followed: nothing unless it has a `new` value."""
         values = (value_of(term, {}) for term in atom.args if not is_compound(term))
         empty = not tells_history(atom.relation) and "new" in map(kind, values)
         return self.false if empty else self.nothing
 
     def constant(self, value: bool | None) -> Known:
-        """A truth value that is the same everywhere."""
+        """Return the reading of a truth value that is the same everywhere."""
         return self.nothing if value is None else self.true if value else self.false
 
     def _equal(self, left: Value, right: Value) -> bool | None:
-        """Whether two values are the same; of integers of two sorts it may not be known that they are not."""
+        """Return if two values are the same, or None if unknown, as it can be for integers of two sorts."""
         open_values = [value for value in (left, right) if not is_constant(value)]
         sorts = {sort_of(value) for value in open_values}
         listed = all(
@@ -181,7 +185,7 @@ class Reading:
         return same(left, right) if len(sorts) < 2 and listed else None
 
     def _some(self, binder: Binder, body: Core, number: int) -> Known:
-        """At least so many values satisfy the body."""
+        """Return where at least ``number`` values satisfy the body."""
         m = self.manager
         if number <= 0:
             return self.true
@@ -201,8 +205,7 @@ class Reading:
         return Known(must, m.at_least(number, may) | other)
 
     def _determined(self, binder: Binder, body: Core) -> list[dict[Value, Bdd]]:
-        """For each atom that has to hold, and whose key determines the variable, where it holds with a
-        value, if that is followed."""
+        """Return, for each required atom whose key determines the variable, its followed bits by value."""
         found = []
         for part in conjuncts(body):
             if isinstance(part, Atom) and not part.primed and Var(binder.name) in part.args:

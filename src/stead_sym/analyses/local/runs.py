@@ -1,4 +1,4 @@
-"""The runs of an abstraction, and what a temporal formula surely is, or may be, along them."""
+"""The runs of an abstraction, and where temporal formulas must, or may, be true along them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from stead_sym.analyses.local.reading import Known, Reading
-from stead_sym.analyses.local.steps import Action
+from stead_sym.analyses.local.steps import Action, Fair
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core
 from stead_sym.logic.syntax import And, Globally, Iff, Next, Not, Until, is_temporal
 
 MOST_NODES = 50_000
-"""So many nodes the reached states of an abstraction may have."""
+"""The maximum number of nodes of the reached states of an abstraction."""
 
 _Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Runs:
-    """Runs by ``actions`` through the states that are ``possible``. An action that changes none of the facts
-    may happen in each."""
+    """Runs by ``actions`` through the states that are ``possible``.
 
-    def __init__(self, manager: Manager, actions: Iterable[Action], possible: Bdd, reading: Reading) -> None:
+    An action that changes none of the facts may happen in each.
+    """
+
+    def __init__(
+        self,
+        manager: Manager,
+        actions: Iterable[Action],
+        possible: Bdd,
+        reading: Reading,
+        fair: Iterable[Fair] = (),
+    ) -> None:
         self.manager = self._m = manager
         self._possible, self._reading = possible, reading
+        self._fair = tuple(fair)
         self.actions = tuple(actions)
         relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
         for action in self.actions:
@@ -33,7 +43,7 @@ class Runs:
         self._actions = [(pairs, manager.disj(parts)) for pairs, parts in relations.items()]
 
     def image(self, states: Bdd) -> Bdd:
-        """Where an action leads from the states."""
+        """Return the states to which an action leads from these."""
         return self._m.disj(self._after(*action, states) for action in self._actions)
 
     def may(self, formula: Core) -> Bdd:
@@ -41,7 +51,7 @@ class Runs:
         return self._reading(formula).may & self._possible
 
     def after(self, action: Action, states: Bdd) -> Bdd:
-        """Where one action leads from the states."""
+        """Return the states to which one action leads from these."""
         return self._after(_names(action), action.relation, states)
 
     def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
@@ -50,7 +60,7 @@ class Runs:
         return m.substitute(after, {then: m.var(now) for now, then in pairs}) & self._possible
 
     def preimage(self, states: Bdd) -> Bdd:
-        """From where a step leads into the states, which are possible."""
+        """Return the states from which a step leads into these, which are possible."""
         m, every = self._m, [states]
         for pairs, relation in self._actions:
             primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
@@ -58,7 +68,7 @@ class Runs:
         return m.disj(every)
 
     def layers(self, initial: Bdd, bad: Bdd) -> list[Bdd]:
-        """The states that are reached in 0, 1, … steps and in no fewer, up to those in which one is bad."""
+        """Return the states reached in 0, 1, … steps and no fewer, up to the first layer with a bad one."""
         layers, reached = [initial], initial
         while layers[-1] & bad == self._m.false:
             layer = self.image(layers[-1]) & ~reached
@@ -71,7 +81,7 @@ class Runs:
         return layers
 
     def on_the_way(self, layers: Sequence[Bdd], bad: Bdd) -> Iterator[Action]:
-        """The actions of the shortest runs through the layers to a bad state."""
+        """Yield the actions of the shortest runs through the layers to a bad state."""
         m, target = self._m, layers[-1] & bad
         for layer in reversed(layers[:-1]):
             for action in self.actions:
@@ -80,8 +90,10 @@ class Runs:
             target = self.preimage(target) & layer
 
     def known(self, f: Core, within: Bdd) -> Known:
-        """Where a closed formula of the kernel is surely true, and where it may be, in the states ``within``,
-        which no step leaves."""
+        """Return where a closed formula of the kernel must, and may, be true in the states ``within``.
+
+        No step leaves ``within``.
+        """
         m = self._m
         if not is_temporal(f):
             return self._reading(f)
@@ -100,20 +112,45 @@ class Runs:
                 return Known(m.false, self.preimage(self.known(body, within).may & within))
             case Until("E", left, right):
                 through = self.known(left, within).may & within
-                reaching = layer = self.known(right, within).may & within
-                while layer != m.false:
-                    layer = self.preimage(layer) & through & ~reaching
-                    reaching = reaching | layer
-                return Known(m.false, reaching)
+                return Known(m.false, self._reaching(through, self.known(right, within).may & within))
             case Globally("E", body):
-                staying, before = self.known(body, within).may & within, within
-                while staying != before:
-                    before, staying = staying, staying & self.preimage(staying)
-                return Known(m.false, staying)
+                return Known(m.false, self._staying(self.known(body, within).may & within))
             case _:
                 return self._reading.nothing  # a quantifier over runs
 
+    def _reaching(self, through: Bdd, target: Bdd) -> Bdd:
+        """Return the states from which a run through some states leads to the target."""
+        reaching = layer = target
+        while layer != self._m.false:
+            layer = self.preimage(layer) & through & ~reaching
+            reaching = reaching | layer
+        return reaching
+
+    def _staying(self, states: Bdd) -> Bdd:
+        """Return a superset of the states from which a fair run stays in these for ever.
+
+        The images of the states of a fair run that stays there are such a set Z: from each the run comes to a
+        state where the event is not enabled, or from which a step by it leads into Z. So they are in the
+        largest one. A strong constraint asks the same of an event that is enabled for ever.
+        """
+        before = self._m.false
+        while states != before:
+            before = states
+            for fair in self._fair:
+                met = ~fair.enabled | fair.without | self._before(fair.actions, states)
+                states = self._reaching(states, states & met)
+        return states
+
+    def _before(self, actions: Iterable[Action], states: Bdd) -> Bdd:
+        """Return the states from which one of the actions leads into these."""
+        m, found = self._m, self._m.false
+        for action in actions:
+            pairs = _names(action)
+            primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
+            found = found | m.and_exist(frozenset(then for _, then in pairs), action.relation, primed)
+        return found
+
 
 def _names(action: Action) -> _Pairs:
-    """The names of the variables that an action changes, now and then."""
+    """Return the names of the variables that an action changes, now and then."""
     return tuple((next(iter(now.support)), next(iter(then.support))) for now, then in action.change)

@@ -43,17 +43,17 @@ from stead_sym.relational.schema import Value
 _Choice = tuple[Value, ...]
 
 MOST_OF_A_KIND: Mapping[int, int] = {1: 16, 2: 5, 3: 3}
-"""Of so many names, so many values each are tried that no fact tells apart."""
+"""For a number of names, the maximum number of values each that no fact tells apart."""
 
 MOST_NEAR = 200
-"""The values near to one that are looked for."""
+"""The maximum number of values near to one."""
 
 OUTSIDE = "\0outside"
 """A value outside C, which stands in no initial fact."""
 
 
 def names_in(fact: Formula) -> tuple[Value, ...]:
-    """The names of which a fact speaks, sorted."""
+    """Return the names in a fact, sorted."""
     own = (term for part in subformulas(fact) for term in terms(part))
     return tuple(sorted({term.value for term in own if isinstance(term, Const) and is_name(term.value)}))
 
@@ -71,7 +71,7 @@ class Start:
         self._true: dict[Formula, frozenset[_Choice] | None] = {}
 
     def states(self, manager: Manager, bits: Mapping[Core, Bdd], inside: Mapping[Value, Bdd]) -> Bdd:
-        """The abstract initial states; ``inside``: where a name stands for a value of C."""
+        """Return the abstract initial states; ``inside``: where a name stands for a value of C."""
         true = {fact: found for fact in bits if (found := self.true(fact)) is not None}
         by_names: dict[tuple[Value, ...], list[Core]] = defaultdict(list)
         for fact in true:
@@ -100,12 +100,14 @@ class Start:
         return manager.conj(parts)
 
     def knows(self, sort: str, value: Value) -> bool:
-        """The value is one of C that a name may stand for."""
+        """Return if the value is one of C that a name may stand for."""
         return value in self._allowed[sort]
 
     def kinds(self, names: Sequence[Value], facts: Iterable[Core]) -> Iterator[Mapping[Value, Value]]:
-        """Values for all names, `OUTSIDE` among them: a few for each way in which the facts can be, the
-        nearer to each other in the data the sooner."""
+        """Yield values for all names, a few for each combination of truth values of the facts.
+
+        `OUTSIDE` may be among them. Values that are near to each other in the data come first.
+        """
         own: dict[tuple[Value, ...], list[frozenset[_Choice]]] = defaultdict(list)
         for fact in facts:
             if names_in(fact) and (true := self.true(fact)) is not None:
@@ -125,7 +127,7 @@ class Start:
         fixed: Mapping[Value, Value],
         most: int,
     ) -> Iterator[Mapping[Value, Value]]:
-        """The values that are fixed, with values for the other names."""
+        """Yield the fixed values with values for the other names."""
         open_names = [one for one in names if one not in fixed]
         if not open_names:
             yield fixed
@@ -139,7 +141,7 @@ class Start:
             yield from self._filled(names, own, {**fixed, one: value}, most)
 
     def _near(self, values: Iterable[Value]) -> Mapping[Value, int]:
-        """The values that stand in facts with these, or with those that do, in this order."""
+        """Return the values connected to these by facts, numbered from the nearest."""
         found: dict[Value, int] = {}
         waiting = [value for value in values if value != OUTSIDE]
         while waiting and len(found) < MOST_NEAR:
@@ -154,7 +156,7 @@ class Start:
 
     @cached_property
     def _beside(self) -> Mapping[Value, Sequence[Sequence[Value]]]:
-        """For each value that a name may stand for those of the facts of D0 in which it stands."""
+        """Return for each value that a name may stand for the tuples of such values in its facts of D0."""
         found: dict[Value, list[tuple[Value, ...]]] = defaultdict(list)
         open_values = frozenset[Value]().union(*self._allowed.values())
         for fact in sorted(self._init.facts):
@@ -170,7 +172,7 @@ class Start:
 
     @staticmethod
     def _at(fact: Core, several: Sequence[Value], choice: _Choice) -> _Choice:
-        """The values of the names of one fact."""
+        """Return the values of the names of one fact."""
         chosen = dict(zip(several, choice, strict=True))
         return tuple(chosen[one] for one in names_in(fact))
 
@@ -182,8 +184,10 @@ class Start:
         )
 
     def true(self, fact: Core) -> frozenset[_Choice] | None:
-        """The values of the names of a fact, in their order, that make it true in D0; different names have
-        different values. None where that is left open."""
+        """Return the values of the names of a fact that make it true in D0; None if that is left open.
+
+        The values are in the order of the names. Different names have different values.
+        """
         if fact not in self._true:
             self._true[fact] = self._look_up(fact)
         return self._true[fact]
@@ -218,7 +222,7 @@ class Start:
     def _joined(
         self, atoms: Sequence[Atom], names: Set[str], sigma: Mapping[str, Value]
     ) -> Iterator[Mapping[str, Value]]:
-        """The values of the names with which all of the atoms hold, for some values of other variables."""
+        """Yield values of the names with which all atoms hold, for some values of the other variables."""
         if names <= sigma.keys() or not atoms:
             yield sigma
             return
@@ -237,7 +241,7 @@ class Start:
 
 
 def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]], most: int) -> list[_Choice]:
-    """Of the choices that make the same of the facts true, the first few."""
+    """Return the first few of the choices that make the same facts true."""
     kinds: dict[tuple[bool, ...], list[_Choice]] = defaultdict(list)
     for choice in choices:
         own = kinds[tuple(choice in fact for fact in facts)]
@@ -247,7 +251,7 @@ def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]]
 
 
 def with_variables(fact: Core, variables: Mapping[Value, Var]) -> Core:
-    """The fact with a variable, which no file can name, for each name."""
+    """Return the fact with a variable for each name."""
 
     def free(term: Term) -> Term:
         return variables.get(term.value, term) if isinstance(term, Const) else term
@@ -256,8 +260,10 @@ def with_variables(fact: Core, variables: Mapping[Value, Var]) -> Core:
 
 
 def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[Atom]:
-    """Atoms that hold wherever the formula does, for some values of its bound variables, each of which gets a
-    name of its own."""
+    """Yield atoms that hold wherever the formula does, for some values of its bound variables.
+
+    Each bound variable gets a name of its own.
+    """
     match formula:
         case Atom(_, args) if not any(map(is_compound, args)):
             yield formula

@@ -1,4 +1,4 @@
-"""The steps between abstract states: what the tools and events that may write a followed fact do to it.
+"""The steps between abstract states, by the tools and events that may write a followed fact.
 
 A variable of an alternative takes each constant and name of its sort and an `other` individual, or, if none
 of the facts that are followed could tell, `any` one. A step that writes none of the facts is one from each
@@ -10,27 +10,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from stead_sym.analyses.local.reading import Known, Reading, facts_in
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
+from stead_sym.deployment.claims import can_take
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Effect, Fresh, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.errors import Undecided
+from stead_sym.logic.activity import implies_active
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import Atom, Binder, Compare, Const, Equal, Formula, Term, Var, subformulas, terms
+from stead_sym.logic.syntax import (
+    Atom,
+    Binder,
+    Compare,
+    Const,
+    Equal,
+    Formula,
+    Term,
+    Var,
+    conjunction,
+    subformulas,
+    terms,
+)
 from stead_sym.relational.schema import Value
 
+MOST_FAIR = 64
+"""The maximum number of choices of values of an event whose constraint is used."""
+
 MOST_CHOICES = 4_096
-"""So many choices of values an alternative may have."""
+"""The maximum number of choices of values of an alternative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A ``relation`` over all facts now and those then that it may ``change``, pairs of variables, and the
-    facts that it ``reads``: an alternative ``by`` of a ``tool`` with ``values`` of its variables."""
+    """An alternative ``by`` of a ``tool`` with ``values`` of its variables.
+
+    Its ``relation`` is over all facts now and those then that it may ``change``, pairs of variables; it
+    depends on the facts that it ``reads``.
+    """
 
     tool: str
     by: int
@@ -38,6 +59,19 @@ class Action:
     relation: Bdd
     change: tuple[tuple[Bdd, Bdd], ...]
     reads: frozenset[Core]
+
+
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """An event, for certain values, that a constraint asks for.
+
+    It is surely ``enabled`` in some states, may be any of the ``actions``, and may come ``without`` a change
+    of the facts in others.
+    """
+
+    enabled: Bdd
+    actions: tuple[Action, ...]
+    without: Bdd
 
 
 class Steps:
@@ -62,10 +96,59 @@ class Steps:
         }
 
     def actions(self) -> Iterator[Action]:
-        """The steps, each over the facts that it may change."""
+        """Yield the steps, each over the facts that it may change."""
         for tool in self._deployment.tools_and_events:
             for by, effect in enumerate(tool.effects):
                 yield from self._of_alternative(tool, by, effect)
+
+    def fair(self) -> Iterator[Fair]:
+        """Yield the events with a fairness constraint, for the values with which they may have to happen."""
+        for event, given in self._constrained():
+            enabled = self._surely_enabled(event, given)
+            if enabled != self._m.false:
+                yield self._taken(event, given, enabled)
+
+    def fair_reads(self) -> frozenset[Core]:
+        """Return the facts that decide if such an event is enabled."""
+        guards = (substitute(event.guard, _terms(given)) for event, given in self._constrained())
+        may = (guard for guard in guards if self._reading(guard).may != self._m.false)
+        return frozenset(fact for guard in may for fact in facts_in(guard))
+
+    def _constrained(self) -> Iterator[tuple[Tool, Mapping[str, Value]]]:
+        for name in sorted({str(one.name) for one in self._deployment.fair_actions if one.kind == "event"}):
+            event = self._deployment.tool(name)
+            ranges = [self._reading.values[param.sort] for param in event.params]
+            if not any(effect.is_ensure for effect in event.effects) and prod(map(len, ranges)) <= MOST_FAIR:
+                for chosen in product(*ranges):
+                    yield event, {p.name: value for p, value in zip(event.params, chosen, strict=True)}
+
+    def _surely_enabled(self, event: Tool, given: Mapping[str, Value]) -> Bdd:
+        """Return where the event can surely happen with these values, and has an effect.
+
+        The values are active there.
+        """
+        for param in event.params:
+            if self._reading.schema.sort(param.sort).values is not None:
+                if is_name(given[param.name]):
+                    return self._m.false
+            elif not implies_active(core(event.guard), param.name):
+                return self._m.false
+        happens = conjunction((event.guard, can_take(self._deployment, event)))
+        return self._reading(substitute(happens, _terms(given))).must
+
+    def _taken(self, event: Tool, given: Mapping[str, Value], enabled: Bdd) -> Fair:
+        actions: list[Action] = []
+        without = self._m.false
+        for by, effect in enumerate(event.effects):
+            for values in self._choices(event, effect):
+                if all(same(values[name], value) is not False for name, value in given.items()):
+                    action = self._action(event, by, effect, values)
+                    if action is None:
+                        own = _terms(values)
+                        without = without | self._enabled(effect, own, _conditions(event, effect, own))
+                    else:
+                        actions.append(action)
+        return Fair(enabled, tuple(actions), without)
 
     def _of_alternative(self, tool: Tool, by: int, effect: Effect) -> Iterator[Action]:
         if effect.is_ensure:
@@ -80,8 +163,8 @@ class Steps:
                 yield action
 
     def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
-        """What an alternative does with these values, unless it does nothing to the facts."""
-        m, values = self._m, {name: Const(value) for name, value in given.items()}
+        """Return the step of an alternative with these values; None if it changes no fact."""
+        m, values = self._m, _terms(given)
         write = Write(effect, values, self._reading)
         changes = {fact: ways for fact in self._bits if any(ways := write.may_change(fact))}
         if not changes:
@@ -108,7 +191,7 @@ class Steps:
         return Action(tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads)
 
     def _enabled(self, effect: Effect, values: Mapping[str, Term], conditions: Iterable[Formula]) -> Bdd:
-        """Where the alternative may be taken with these values."""
+        """Return where the alternative may be taken with these values."""
         may = self._m.true
         for binder in effect.fresh:
             value = values[binder.name]
@@ -122,7 +205,7 @@ class Steps:
         return may
 
     def _in_no_fact(self, value: Value) -> Bdd:
-        """Where none of the atoms that are followed has the value."""
+        """Return where no followed atom with the value is true."""
         return self._m.conj(
             ~now
             for fact, (now, _) in self._bits.items()
@@ -130,7 +213,7 @@ class Steps:
         )
 
     def _choices(self, tool: Tool, effect: Effect) -> Iterator[Mapping[str, Value]]:
-        """The values that the variables of an alternative may have together."""
+        """Yield the combinations of values that the variables of an alternative may have."""
         fresh = {binder.name for binder in effect.fresh}
         ranges = {
             binder.name: list(self._range(tool, effect, binder, binder.name in fresh))
@@ -167,7 +250,7 @@ class Steps:
                 yield individual("other", binder.sort, binder.name)
 
     def _matters(self, name: str, tool: Tool, effect: Effect) -> bool:
-        """Whether the variable stands where a fact that is followed has a value, or is compared."""
+        """Return if the variable is compared, or stands in a column in which a followed fact has a value."""
         for formula in _formulas(tool, effect):
             for part in subformulas(formula):
                 match part:
@@ -185,8 +268,12 @@ class Steps:
         return False
 
 
+def _terms(values: Mapping[str, Value]) -> Mapping[str, Term]:
+    return {name: Const(value) for name, value in values.items()}
+
+
 def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
-    """The parameters of the tool and the variables of the alternative's statements."""
+    """Return the parameters of the tool and the variables of the alternative's statements."""
     own = (s.binder for s in effect.statements if isinstance(s, Choose | Fresh))
     binders = (*tool.params, *own)
     found = {binder.name: binder for binder in binders}
@@ -196,13 +283,13 @@ def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
 
 
 def _conditions(tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Iterator[Formula]:
-    """What has to hold where the alternative is taken with these values."""
+    """Yield the conditions for taking the alternative with these values."""
     for formula in (tool.guard, effect.when, *(s.where for s in effect.statements if isinstance(s, Choose))):
         yield substitute(formula, values)
 
 
 def _formulas(tool: Tool, effect: Effect) -> Iterator[Formula]:
-    """All that an alternative reads and writes."""
+    """Yield the formulas that an alternative reads, and the atoms that it writes."""
     yield from (core(tool.guard), core(effect.when))
     for statement in effect.statements:
         if isinstance(statement, Choose):

@@ -20,32 +20,32 @@ _MARK = "\0"
 
 
 def name(sort: str, number: int) -> Value:
-    """The name of this number, of a sort."""
+    """Return the name of a sort with this number."""
     return f"{_MARK}named:{sort}:{number}"
 
 
 def is_name(value: Value) -> bool:
-    """The value is a name."""
+    """Return if the value is a name."""
     return value.startswith(f"{_MARK}named:")
 
 
 def sort_of(value: Value) -> str:
-    """The sort of a name or an individual."""
+    """Return the sort of a name or an individual."""
     return value.split(":")[1]
 
 
 def individual(kind: Kind, sort: str, variable: str) -> Value:
-    """The individual that a variable stands for."""
+    """Return the individual that a variable stands for."""
     return f"{_MARK}{kind}:{sort}:{variable}"
 
 
 def is_constant(value: Value) -> bool:
-    """The value stands for itself."""
+    """Return if the value stands for itself."""
     return not value.startswith(_MARK)
 
 
 def kind(value: Value) -> Kind:
-    """Which kind of value it is; a constant is `named`, too."""
+    """Return the kind of the value; a constant is `named`, too."""
     if value.startswith(f"{_MARK}other:"):
         return "other"
     if value.startswith(f"{_MARK}any:"):
@@ -54,7 +54,7 @@ def kind(value: Value) -> Kind:
 
 
 def same(left: Value, right: Value) -> bool | None:
-    """Whether two values of one sort are the same; None if that is not known.
+    """Return if two values of one sort are the same; None if that is not known.
 
     A step's `new` value is none of its other values, which are active or constants; a quantifier may range
     over it, so that an `other` individual may be it.

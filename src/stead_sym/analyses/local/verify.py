@@ -16,26 +16,33 @@ from types import MappingProxyType
 
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agents.rules import RuleAgent
-from stead_sym.analyses.local.concrete import can_be_followed
+from stead_sym.analyses.local.field import can_be_followed
 from stead_sym.analyses.local.model import Local, Refuted, Shown
+from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.views.choices import followed
 from stead_sym.deployment.deployment import Deployment, Question
+from stead_sym.deployment.history import begun
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.prefix import refutation
+from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
+from stead_sym.evidence.tree import Evidence, Node, Unshown
 from stead_sym.support.progress import Progress
 from stead_sym.verification.answers import refuted
+from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 
 
 @dataclass(frozen=True)
 class Localised:
-    """What was found of a ``deployment`` under ``agent``: ``shown`` has how, for each specification that
-    holds."""
+    """The verdicts on a ``deployment`` under ``agent``.
+
+    ``shown`` has how each specification was shown that few facts decide. ``explored`` are those that were
+    decided from all reachable states.
+    """
 
     deployment: Deployment
     agent: str
@@ -43,7 +50,21 @@ class Localised:
     shown: Mapping[str, Shown]
     seconds: float
     moves: Moves | None = None
-    """What else could have happened on the runs by which some fail; None where none is looked for."""
+    """The branching information for the runs of evidence; None if no runs are searched."""
+    explored: frozenset[str] = frozenset()
+
+    def followed_by(self, result: Verification) -> Localised:
+        """Return these verdicts with those of a verification of what they leave open.
+
+        The verification may add the verdict on a claim of the file that a run breaks.
+        """
+        return replace(
+            self,
+            verdicts=MappingProxyType({**self.verdicts, **result.verdicts}),
+            seconds=self.seconds + result.seconds,
+            moves=result.moves if self.moves is None else self.moves,
+            explored=frozenset(result.verdicts.keys() & self.verdicts.keys()),
+        )
 
 
 def localise(
@@ -56,11 +77,14 @@ def localise(
     established: Callable[[Verdict, Moves | None], None] | None = None,
 ) -> Localised:
     """Show specifications on the few facts that each depends on, or refute them by a run that these guide.
-    ``established`` is called with each verdict as soon as it is there."""
+
+    ``established`` is called with each verdict as soon as it is there.
+    """
     started = time.perf_counter()
     running = deciding(deployment, agents)
     deployment, asked = deployment.asked(specs, running)
     deployment = deployment.following(asked, running)
+    asked = deployment.chosen(spec.name for spec in asked)
     wrappers = wrap_all(deployment, agents)
     local = Local(followed(deployment, wrappers, None), backend)
     known = all(one is None or type(one.agent) is RuleAgent for one in wrappers.values())
@@ -73,11 +97,25 @@ def localise(
     for number, spec in enumerate(asked):
         if progress is not None:
             progress("local", specifications=number, of=len(asked))
-        how = local.shown(spec.formula, refuting=moves is not None)
+        negation = dual(spec.formula) if can_be_followed(deployment) else None
+        how = local.shown(
+            spec.formula if negation is None else negation,
+            refuting=moves is not None,
+            negated=None if negation is None else spec.formula,
+        )
         if isinstance(how, Shown):
             shown[spec.name] = how
-            verdict = Verdict(spec.name, written[spec.name], True, scope=(str(how),), expected=spec.expected)
-        elif isinstance(how, Refuted) and (found := _replayed(deployment, wrappers, spec, how)):
+            verdict = Verdict(
+                spec.name,
+                written[spec.name],
+                negation is None,
+                evidence=None if negation is None else _of_all_runs(deployment, spec),
+                scope=(str(how),),
+                expected=spec.expected,
+            )
+        elif isinstance(how, Refuted) and (
+            found := _replayed(deployment, wrappers, spec, how, holds=negation is not None)
+        ):
             verdict = found
         else:
             why = "the run that was found is not the agent's" if isinstance(how, Refuted) else how
@@ -91,11 +129,23 @@ def localise(
     return Localised(deployment, agent, MappingProxyType(verdicts), MappingProxyType(shown), seconds, moves)
 
 
-def _replayed(deployment: Deployment, wrappers: Wrappers, spec: Spec, how: Refuted) -> Verdict | None:
-    """That a specification fails by a run, if its replay confirms that."""
-    evidence = refutation(spec.formula, how.run)
-    assert evidence is not None, f"the run does not show that {spec.name} fails"
+def _of_all_runs(deployment: Deployment, spec: Spec) -> Evidence:
+    """Return that a specification EF f fails in the initial state: a claim about all runs."""
+    return Evidence(Node(spec.formula, False, begun(deployment, deployment.init), {}, Unshown()))
+
+
+def _replayed(
+    deployment: Deployment, wrappers: Wrappers, spec: Spec, how: Refuted, *, holds: bool
+) -> Verdict | None:
+    """Return that a specification fails, or holds, by a run, if its replay confirms that."""
+    if how.run.loop is None:
+        evidence = refutation(spec.formula, how.run)
+    else:
+        evidence = endless_evidence(spec.formula, how.run, holds)
+    assert evidence is not None, f"the run does not show that {spec.name} {'holds' if holds else 'fails'}"
     verdict = refuted(deployment, spec, evidence)
+    if how.run.loop is not None:  # it is fair, and no continuation is needed
+        verdict = replace(verdict, holds=holds, evidence=evidence)
     assert verdict.evidence is not None
     if not replay(deployment, wrappers, verdict.evidence).confirmed:
         return None

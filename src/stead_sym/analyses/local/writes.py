@@ -1,4 +1,4 @@
-"""What an alternative of a tool may do to the facts that are followed, for values of its variables.
+"""The changes of the followed facts by an alternative of a tool, for values of its variables.
 
 An alternative with values leads to D' = (D - deleted) ∪ inserted. Of an atom A that is followed
 
@@ -48,8 +48,10 @@ class Write:
         self._effect, self._values, self._reading = effect, values, reading
 
     def may_change(self, fact: Core) -> tuple[bool, bool]:
-        """Whether a fact may become true, and whether it may become false, by the relations that are
-        written and the values that stand there alone."""
+        """Return if a fact may become true, and if it may become false.
+
+        Only the relations that are written and their arguments are considered.
+        """
         up = down = False
         for atom, sign in occurring(fact):
             for relation, args, inserts in self._written():
@@ -61,7 +63,7 @@ class Write:
         return up, down
 
     def _written(self) -> Iterator[tuple[str, tuple[Term, ...] | None, bool]]:
-        """Relations with the arguments that are written, None for all, and whether they are inserted."""
+        """Yield the written relations, with their arguments (None for all) and if they are inserted."""
         for statement in self._effect.statements:
             match statement:
                 case Insert(atom) | Delete(atom):
@@ -73,12 +75,12 @@ class Write:
                     pass
 
     def _free(self, statement: Insert | Delete) -> Environment:
-        """The values of the variables that the statement does not bind."""
+        """Return the values of the variables that the statement does not bind."""
         own = {binder.name for binder in statement.binders}
         return {name: value for name, value in self._values.items() if name not in own}
 
     def after(self, atom: Atom, before: Known) -> Known:
-        """What is known of A' if this is known of A."""
+        """Return what is known of A', given what is known of A."""
         inserted = deleted = self._reading.false
         for statement in self._effect.statements:
             match statement:
@@ -93,13 +95,13 @@ class Write:
         return inserted | (before & ~deleted)
 
     def reads(self, atom: Atom) -> Iterator[Formula]:
-        """What the statements read before they insert or delete this fact, or do not."""
+        """Yield the conditions under which the statements insert or delete this fact."""
         for statement in self._effect.statements:
             if isinstance(statement, Insert | Delete) and statement.atom.relation == atom.relation:
                 yield self._about(statement, atom)[1]
 
     def _meets(self, statement: Insert | Delete, atom: Atom) -> Known:
-        """Whether the statement is about this fact."""
+        """Return where the statement writes this fact."""
         reading = self._reading
         if statement.atom.relation != atom.relation:
             return reading.false
@@ -110,8 +112,10 @@ class Write:
         return known
 
     def _about(self, statement: Insert | Delete, atom: Atom) -> tuple[Known, Formula, bool]:
-        """Whether the arguments are those of this fact, the condition under which it is written then, and
-        whether that says that the values of the statement's variables are active."""
+        """Return if the arguments are those of the fact, the condition of the write, and if it is active.
+
+        It is active if it implies that the values of the statement's variables are.
+        """
         reading = self._reading
         bound = {binder.name for binder in statement.binders}
         images: dict[str, Term] = dict(self._free(statement))
@@ -133,20 +137,21 @@ class Write:
 
 
 class After(Reading):
-    """What is known of D', read off D and a ``write``; ``followed`` has the facts that are followed in D'."""
+    """The reading of D', by D and a ``write``; ``followed`` has the facts that are followed in D'."""
 
     def __init__(self, before: Reading, write: Write, followed: Callable[[Core], Bdd | None]) -> None:
         super().__init__(before.manager, before.schema, before.values, before.open_sorts, followed)
         self._before, self._write = before, write
 
     def atom(self, atom: Atom) -> Known:
+        """Return where an atom must, and may, be true in D'."""
         if any(map(is_compound, atom.args)):
             return self.nothing
         return self._write.after(atom, self._before(atom))
 
 
 def _may_meet(atom: Atom, args: tuple[Term, ...] | None) -> bool:
-    """Whether a fact with these arguments, whose variables stand for any value, may be one of the atom's."""
+    """Return if a fact with these arguments, whose variables stand for any value, may be the atom's."""
     if args is None:
         return True
     return all(
@@ -158,7 +163,7 @@ def _may_meet(atom: Atom, args: tuple[Term, ...] | None) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def occurring(formula: Core) -> tuple[tuple[Atom, int], ...]:
-    """The atoms of a formula, each with 1 where it is monotone in it, -1 antitone, 0 neither is sure."""
+    """Return the atoms of a formula, with 1 if it is monotone in the atom, -1 antitone, 0 if not sure."""
     if isinstance(formula, Atom) and not any(map(is_compound, formula.args)):
         return ((formula, 1),)
     found = [] if not isinstance(formula, Atom) else [(formula, 1)]
@@ -175,7 +180,7 @@ def _signs(formula: Core) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def depends_on_activity(fact: Core) -> bool:
-    """Whether the truth value may change with which values are active, its atoms being as they are."""
+    """Return if the truth value may depend on which values are active, with the same truth of its atoms."""
     return any(
         not part.binder.declared and not implies_active(part.body, part.binder.name)
         for part in subformulas(fact)

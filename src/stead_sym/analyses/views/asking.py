@@ -1,4 +1,4 @@
-"""What an agent selects that has to be asked, as guards.
+"""Guard the tools of an agent by the calls that it selects when it is asked.
 
 Definition. A context c on values y outside C is what an agent is shown and offered, facts and calls over
 y ∪ C in which each of y stands. Let ⟨c⟩(y) say that this is what it is shown and offered: that y are
@@ -63,9 +63,9 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
 MOST_CONTEXTS = 64
-"""So many contexts are put to an agent."""
+"""At most this many contexts are put to an agent."""
 MOST_VALUES = 2
-"""So many values of a sort stand in a context."""
+"""A context has at most this many values of each sort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,11 @@ class _Context:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What an ``agent`` was shown and offered, in contexts of so many values of each sort at ``most``, and
-    what it selected."""
+    """The contexts that were put to an ``agent``, with the calls that it selected in them.
+
+    Each context is its facts, its offered calls and the selected ones, on at most ``most`` values of each
+    sort.
+    """
 
     agent: str
     most: tuple[tuple[str, int], ...]
@@ -99,7 +102,7 @@ class Asking:
         self.relations = tuple(r for r in deployment.schema.relations if not role.views or r.name in lines)
 
     def few(self) -> Iterator[tuple[str, Formula]]:
-        """Per sort, that no more than so many values stand in what is shown and offered."""
+        """Yield for each sort the sentence that at most ``most`` of its values are shown or offered."""
         for sort in self.sorts:
             binder = Binder("context.x", sort)
             outside = (Not(Equal(Var(binder.name), Const(c))) for c in self.deployment.constants[sort])
@@ -107,7 +110,7 @@ class Asking:
             yield sort, Count("atmost", self.most[sort], binder, body)
 
     def guarded(self, deployment: Deployment) -> Deployment:
-        """The deployment with the guards of this module."""
+        """Return the deployment with the guards of this module."""
         names = {tool.name for tool in self.tools}
         tools = tuple(
             replace(tool, guard=And((tool.guard, self._selects(tool)))) if tool.name in names else tool
@@ -117,7 +120,7 @@ class Asking:
 
     @property
     def answers(self) -> Answers:
-        """All of them."""
+        """Return all contexts that the agent was asked about, with what it selected."""
         contexts = frozenset((c.facts, c.calls, calls) for c, calls in self.selected.items())
         return Answers(self.role.name, tuple(self.most.items()), contexts)
 
@@ -142,7 +145,7 @@ class Asking:
         return disjunction(tuple(cases))
 
     def _values(self, context: _Context) -> dict[Value, str]:
-        """The values outside C, each with its sort."""
+        """Return the values outside C, each with its sort."""
         sorts = [(fact.args, self.deployment.schema.relation(fact.relation).sorts) for fact in context.facts]
         sorts += [(call.args, self._sorts(call.tool)) for call in context.calls]
         known = {u for values in self.deployment.constants.values() for u in values}
@@ -155,7 +158,7 @@ class Asking:
         return Var(f"context.{value}") if value in self._values(context) else Const(value)
 
     def _said(self, context: _Context) -> Formula:
-        """⟨c⟩(y)"""
+        """Return ⟨c⟩(y)."""
         sort_of = self._values(context)
         parts: list[Formula] = []
         for (value, sort), (other, own) in combinations(sorted(sort_of.items()), 2):
@@ -179,8 +182,7 @@ class Asking:
     def _items(
         self, domain: Mapping[str, Sequence[Value]], terms: Mapping[Value, Term]
     ) -> Iterator[tuple[Fact | Call, Formula]]:
-        """The facts and the calls over some values, each with the formula that says that it is shown or
-        offered."""
+        """Yield the facts and calls over some values, each with the formula that it is shown or offered."""
         for relation in self.relations:
             for args in product(*(domain[sort] for sort in relation.sorts)):
                 own = tuple(terms.get(u, Const(u)) for u in args)
@@ -199,8 +201,10 @@ class Asking:
     # which contexts there are
 
     def raised(self, closure: Closure) -> bool:
-        """Whether in some instance of γ(V) more values stand in what is shown and offered, so that there are
-        ``most`` of one more now. Raises `Undecided` past `MOST_VALUES`, and `Outside`."""
+        """Raise ``most`` of a sort if an instance of γ(V) shows or offers more values; return if it did.
+
+        Raises `Undecided` past `MOST_VALUES`, and `Outside`.
+        """
         for sort, sentence in self.few():
             if not closure.closing.shows([sentence]):
                 self.most[sort] += 1
@@ -212,8 +216,10 @@ class Asking:
         return False
 
     def ask(self, closure: Closure) -> bool:
-        """Put contexts to the agent that instances of γ(V) have and it was not asked about; whether there
-        are some. Raises `Undecided` where they are too many, and `Outside`."""
+        """Ask the agent about the contexts in γ(V) that are new; return whether there are any.
+
+        Raises `Undecided` if there are too many, and `Outside`.
+        """
         closing = closure.closing
         needs, diagrams = Needs(closing.deployment), closing.diagrams
         number = self.most + self._kept(needs)
@@ -246,8 +252,11 @@ class Asking:
         return bool(new)
 
     def _decided(self, contexts: Sequence[DecisionContext]) -> Sequence[Decision]:
-        """What the wrapper decides. Raises `Undecided` for what the agent's own code raises, since no run may
-        come to the context: what one comes to is met within bounds too."""
+        """Return the decisions of the wrapper.
+
+        Raises `Undecided` for an exception of the agent's own code, since possibly no run reaches the
+        context. A context that some run reaches is met in bounded verification too.
+        """
         try:
             return self.wrapper.decide(contexts)
         except SteadError:
@@ -257,7 +266,7 @@ class Asking:
             raise Undecided(f"unknown: it raises {what} in a context that a run may never come to") from error
 
     def _kept(self, needs: Needs) -> Number:
-        """What keeps a context on so many values as it is."""
+        """Return how many values keep a context on ``most`` values as it is."""
         domain = {
             sort: [*known, *(f"·{sort}{n}" for n in range(self.most[sort]))]
             for sort, known in self.deployment.constants.items()
@@ -273,7 +282,7 @@ class Asking:
         return number
 
     def _form(self, context: _Context) -> _Context:
-        """The context over the first names of each sort, the least under renaming."""
+        """Return the least renaming of the context to the first names of each sort."""
         sort_of = self._values(context)
         groups = [[u for u in sorted(sort_of) if sort_of[u] == sort] for sort in self.sorts]
         first = [

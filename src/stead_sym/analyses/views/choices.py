@@ -1,4 +1,4 @@
-"""What agents that are rules select, as guards.
+"""Express what agents that are rules select as guards.
 
 A call ω(u) is selected iff it is offered, some rule i for ω matches it, and no rule before i matches a call
 that is offered (`deployment.selecting`):
@@ -34,8 +34,11 @@ from stead_sym.logic.syntax import And, Formula, Not, conjunction, disjunction
 
 
 def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deployment:
-    """The deployment whose tools are guarded by what their agents select, as far as that can be followed with
-    parts on k values; None sets no limit."""
+    """Return the deployment with tools guarded by what their agents select, for parts on k values.
+
+    A tool is left unguarded if that takes more records than are looked at; with k None there is no such
+    limit.
+    """
     needs = Needs(deployment)
     guarded: dict[str, Tool] = {}
     for role in deployment.agents:
@@ -69,7 +72,10 @@ def _can_be_followed(needs: Needs, tool: Tool, k: int) -> bool:
 
 
 def _selected(selecting: Selecting, rules: tuple[Rule, ...], tool: Tool) -> Formula:
-    """That a call of the tool, whose parameters are free, is matched by a rule, and no call by one before."""
+    """Return the formula that a call of the tool is matched by a rule, and no offered call by a rule before.
+
+    The parameters of the tool are free in it.
+    """
     before: list[Formula] = []
     cases: list[Formula] = []
     for rule in rules:

@@ -1,4 +1,4 @@
-"""Sets of views that no step leaves.
+"""Compute sets of views that no step leaves.
 
 Theorem. Let V be a set of instances over at most k values outside C, k at least the number of columns of
 open sorts of any relation, such that α_k(D0) ⊆ V for every D0, and let I be sentences that are true in each
@@ -47,9 +47,11 @@ _Work: TypeAlias = tuple[Tool, Effect, Sizes]
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """A ``sentence`` of I by its ``name``. One that says that a ``relation`` has its key names it.
-    ``starting``: an initial instance has to be looked at to know that it is true there, since nothing in the
-    definition of these says so."""
+    """A ``sentence`` of I, with its ``name``.
+
+    If it states that a ``relation`` has its key, ``relation`` is set. If ``starting``, its truth in initial
+    instances has to be checked, since nothing in their definition implies it.
+    """
 
     name: str
     sentence: Expanded
@@ -58,7 +60,7 @@ class Assumed:
 
 
 def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iterator[Assumed]:
-    """The declared keys, and the bounds of the other sorts."""
+    """Yield the declared keys, and the bounds of the sorts that are not open."""
     for relation in deployment.schema.relations:
         if relation.keys:
             claim = claim_named(deployment, f"key of {relation.name}")
@@ -72,8 +74,11 @@ def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iter
 def fitted(
     deployment: Deployment, k: int, assumed: Iterable[Assumed], left_out: tuple[LeftOut, ...]
 ) -> tuple[LeftOut, ...]:
-    """Return conjuncts, with those ``left_out``, without which all steps rest on few enough values, for parts
-    on k values and what is assumed. Raise `Undecided` if there are none, and `Outside`."""
+    """Return conjuncts without which all steps rest on few enough values; they include ``left_out``.
+
+    The steps are those for parts on k values and for what is assumed. Raises `Undecided` if there are no such
+    conjuncts, and `Outside`.
+    """
     needs = Needs(deployment)
     sorts = [sort.name for sort in deployment.schema.sorts if needs.is_open(sort.name)]
     parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
@@ -96,8 +101,11 @@ def fitted(
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a view comes from. It is a part of ``after``, which a step by ``call`` from ``before`` in γ(V)
-    leads to; where there is no call, of an initial instance."""
+    """The origin of a view: an instance ``after``, of which the view is a part.
+
+    A step by ``call`` from ``before`` in γ(V) leads to ``after``. Without a call ``after`` is an initial
+    instance.
+    """
 
     after: Facts
     before: Facts | None = None
@@ -106,8 +114,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class _Taken:
-    """Steps that found new views: by ``work``, None for initial instances, from γ of the views ``before``;
-    with these there are those ``after`` it."""
+    """The steps of ``work`` that found new views; for the initial instances ``work`` is None.
+
+    They start in γ of the views ``before``; with what they find the views are those ``after`` it.
+    """
 
     work: _Work | None
     before: Mapping[Sizes, Bdd]
@@ -131,34 +141,36 @@ class Closure:
 
     @property
     def k(self) -> int:
-        """So many values the views have at most."""
+        """Return the number of values that a view has at most."""
         return self.closing.k
 
     @property
     def gluing(self) -> Gluing:
-        """V as diagrams, and γ(V)."""
+        """Return V as diagrams, which gives γ(V)."""
         return self.closing.gluing
 
     @cached_property
     def views(self) -> frozenset[Facts]:
-        """V, as forms."""
+        """Return V, as forms."""
         return self.gluing.forms()
 
     def age(self, view: Facts) -> int:
-        """After how many of the steps the view, a form, was found."""
+        """Return the index of the steps that found the view, which is a form."""
         size, bits = self.gluing.coded(view)
         found = self.closing.diagrams.manager.satisfies
         return next(n for n, one in enumerate(self.taken) if found(one.after[size], bits))
 
     def origin(self, view: Facts) -> Origin:
-        """Where the view, a form, comes from."""
+        """Return the origin of the view, which is a form."""
         return self.closing.origin(view, self.taken[self.age(view)])
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A condition of initial instances, for the values of some variables that are active, and how many values
-    keep it true."""
+    """A condition of initial instances, for given active values of some variables.
+
+    At most ``needed`` further values keep it true.
+    """
 
     formula: Expanded
     needed: Number
@@ -167,9 +179,12 @@ class _Asked:
 
 
 class Closing:
-    """The views of one deployment under all that can be selected in it, the conjuncts ``left_out`` of
-    conditions aside (`views.weakening`); looked for ``until`` a time of the monotonic clock, with so many
-    operations on diagrams at ``most``. ``records`` is D0 where it has many (`views.records`)."""
+    """The search for the views of one deployment, for every selection of calls that it allows.
+
+    The conjuncts ``left_out`` are removed from conditions (`views.weakening`). The search ends at the time
+    ``until`` of the monotonic clock, or after ``most`` operations on diagrams. ``records`` is D0 if it has
+    many records (`views.records`).
+    """
 
     def __init__(
         self,
@@ -203,7 +218,7 @@ class Closing:
         ]
 
     def _work(self, parts: Iterable[Number], relation: str | None = None) -> Iterator[_Work]:
-        """The alternatives that change parts on so many values, each with over how many names they do."""
+        """Yield the alternatives that change such parts, each with the numbers of names to look at."""
         numbers = tuple(parts)
         for tool in self.deployment.tools_and_events:
             for effect in tool.effects:
@@ -213,7 +228,7 @@ class Closing:
 
     @property
     def within(self) -> dict[str, int]:
-        """The most names over which the steps of each tool are looked at."""
+        """Return for each tool the largest number of names over which its steps are looked at."""
         every = [*self.work, *(work for _, own in self._breaking for work in own)]
         return {
             tool.name: max((sum(sizes) for other, _, sizes in every if other is tool), default=0)
@@ -221,7 +236,10 @@ class Closing:
         }
 
     def closed(self) -> Closure:
-        """The least V. Raises `Undecided` where that takes too many names or nodes, or too long."""
+        """Return the least V.
+
+        Raises `Undecided` if that takes too many names or nodes, or too much time.
+        """
         for name, number in self.within.items():
             refuse_many(number, f"a step of {name}", fewer(self.needs, self.deployment.tool(name)))
         taken: list[_Taken] = []
@@ -248,7 +266,7 @@ class Closing:
         return Closure(self, rounds, taken)
 
     def _step(self, tool: Tool, effect: Effect, sizes: Sizes) -> None:
-        """Add the parts of what the alternative leads to."""
+        """Add the parts of all instances that the alternative leads to."""
         for step in self.images.steps(tool, effect, sizes, self.gluing.over(sizes)):
             for size in self.gluing.views:
                 for found in self.images.parts(step, size):
@@ -256,7 +274,7 @@ class Closing:
         self.gluing.close()
 
     def origin(self, view: Facts, taken: _Taken) -> Origin:
-        """What a view is a part of, given the steps by which it was found."""
+        """Return the origin of a view, given the steps by which it was found."""
         if taken.work is None and self._records is not None:
             return Origin(view)
         if taken.work is None:
@@ -271,13 +289,15 @@ class Closing:
         raise AssertionError(f"no step leads to {sorted(view)}")
 
     def _origin(self, step: Step, case: Bdd) -> Origin:
-        """One of the steps."""
+        """Return the origin for one instance of ``case`` and this step."""
         before = self.diagrams.fewest(case, step.sizes)
         return Origin(self.images.after(step, before), before, step.call)
 
     def against(self, sentences: Iterable[Expanded]) -> Iterator[Instance]:
-        """For each sentence that is false in some instance of γ(V) one with as few facts as any. Raises
-        `Outside` and `Undecided`."""
+        """Yield for each sentence that is false in some instance of γ(V) one with the fewest facts.
+
+        Raises `Outside` and `Undecided`.
+        """
         for sentence in sentences:
             sizes = self.gluing.sizes(self.needs.refuted(sentence))
             refuted = self.gluing.over(sizes) & ~self.diagrams.grounded(sizes).formula(core(sentence), {})
@@ -286,16 +306,16 @@ class Closing:
                 yield Instance(self.deployment.schema, facts)
 
     def shows(self, sentences: Iterable[Expanded]) -> bool:
-        """Whether the sentences are true in all of γ(V). Raises `Outside` and `Undecided`."""
+        """Return whether the sentences are true in all of γ(V); raises `Outside` and `Undecided`."""
         return next(self.against(sentences), None) is None
 
     @property
     def invariants(self) -> tuple[str, ...]:
-        """Those of the file that are assumed, by name."""
+        """Return the names of the invariants of the file that are assumed."""
         return tuple(dict.fromkeys(one.name for one in self.assumed if one.starting))
 
     def initial(self) -> Iterator[Instance]:
-        """Initial instances over k values and those that keep their condition true, or parts of some."""
+        """Yield initial instances, or parts of some, over k values and what keeps their condition true."""
         for sizes in self.gluing.views:
             if self._records is not None:
                 wide, found = sizes, self._records.views(self.diagrams, self.k)[sizes]
@@ -305,8 +325,10 @@ class Closing:
                 yield Instance(self.deployment.schema, facts)
 
     def _initial(self) -> tuple[str, Origin | None]:
-        """Add the parts of the initial instances of every size. What is assumed and false in one of them, if
-        something is, and this one."""
+        """Add the parts of the initial instances of every size; return an assumption that is false in one.
+
+        The result is its name with the origin of that instance, or an empty name and None.
+        """
         if self._records is not None:
             views = self._records.views(self.diagrams, self.k)
             self.gluing.views.update(views)
@@ -333,8 +355,10 @@ class Closing:
         return "", None
 
     def _starting(self, sizes: Sizes, number: Number) -> tuple[Sizes, Bdd]:
-        """Instances over so many names and further ones, among which are all parts of initial instances on
-        the former together with what keeps the condition of these true in them.
+        """Return instances that include all parts of initial instances over ``sizes`` names.
+
+        They have further names, for the values that keep the condition of initial instances true. The size of
+        all names comes with them.
 
         A conjunct that no number of values keeps true, as ∀x. g(x) with an ∃ in g, is kept true for the x of
         the part, by what keeps g(x) true for each of them, or left out.
@@ -364,7 +388,7 @@ class Closing:
         return wide, found
 
     def _conditions(self) -> Iterator[Expanded]:
-        """What every initial instance satisfies where these may be any."""
+        """Yield the conditions that every initial instance satisfies; none without an ``initially`` line."""
         if self.deployment.initially is not None:
             yield from conjuncts(self.deployment.initially.where)
             for reference in self.deployment.schema.references:
@@ -373,7 +397,7 @@ class Closing:
                 yield claim.invariant
 
     def _kept_true(self, part: Expanded, names: Mapping[str, Sequence[Value]]) -> Iterator[_Asked]:
-        """What of a conjunct can be kept true, and of which values."""
+        """Yield the instances of a conjunct that can be kept true, or the conjunct itself."""
         binders: list[Binder] = []
         while True:
             with suppress(Outside):
@@ -389,5 +413,5 @@ class Closing:
 
 
 def _is_within(sizes: Sizes, others: Iterable[Sizes]) -> bool:
-    """Whether there are others with no fewer names of any sort."""
+    """Return whether another size has no fewer names of any sort."""
     return any(sizes != other and all(a <= b for a, b in zip(sizes, other, strict=True)) for other in others)

@@ -1,8 +1,9 @@
-"""Instances over C and a few names, as diagrams: a variable for each fact.
+"""Represent instances over C and a few names as diagrams, with a variable for each fact.
 
-A size says how many names there are of each open sort, in the order of the schema: these are the first ones.
-What no statement changes and `initially` does not leave open is as in `init`, and has no variable, but for
-the relations ``records``, of which `init` has facts about values that are no constants (`views.records`).
+A size gives the number of names of each open sort, in the order of the schema; these are the first names. A
+relation that no statement changes and that `initially` does not leave open is as in `init`, and has no
+variables. Exceptions are the relations ``records``, of which `init` has facts about values that are no
+constants (`views.records`).
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.ranges import changed_by
 
 MOST_NODES = 2_000_000
-"""So many nodes the diagrams of one set of views have."""
+"""The diagrams of one set of views have at most this many nodes."""
 
 
 _BETWEEN = 32
-"""Every so many diagrams the nodes are counted, which takes longer than most operations."""
+"""The nodes are counted once every this many diagrams, since that takes longer than most operations."""
 
 
 class Diagrams:
-    """The facts of one deployment, and sets of instances; worked on ``until`` a time of the monotonic
-    clock, and with so many operations at ``most``."""
+    """The facts of one deployment, and diagrams of sets of instances.
+
+    Raises `Undecided` past the time ``until`` of the monotonic clock, and past ``most`` operations.
+    """
 
     def __init__(
         self,
@@ -65,27 +68,27 @@ class Diagrams:
         self.grounded = cache(lambda sizes: Grounded(self, sizes))
 
     def names(self, sizes: Sizes) -> tuple[tuple[Value, ...], ...]:
-        """The names of each open sort."""
+        """Return the names of each open sort."""
         return tuple(self.parts.names[s][:n] for s, n in zip(self.parts.sorts, sizes, strict=True))
 
     def values(self, sizes: Sizes) -> Mapping[str, tuple[Value, ...]]:
-        """C and the names, by sort."""
+        """Return C and the names, by sort."""
         named = dict(zip(self.parts.sorts, self.names(sizes), strict=True))
         return {s: (*known, *named.get(s, ())) for s, known in self.deployment.constants.items()}
 
     def _facts(self, sizes: Sizes) -> frozenset[Fact]:
-        """The facts that may hold or not."""
+        """Return the facts that may be true or false."""
         values = self.values(sizes)
         return frozenset(
             Fact(r.name, args) for r in self.changing for args in product(*(values[s] for s in r.sorts))
         )
 
     def bits(self, facts: Iterable[Fact]) -> Bits:
-        """The variables of some facts."""
+        """Return the variables of some facts."""
         return frozenset(map(self.bit, facts))
 
     def bit(self, fact: Fact) -> str:
-        """The variable of a fact; those of facts about the same names lie beside each other."""
+        """Return the variable of a fact; facts about the same names have adjacent variables."""
         bit = self._bit_of.get(fact)
         if bit is None:
             bit = self._bit_of[fact] = str(fact)
@@ -103,18 +106,18 @@ class Diagrams:
         return bit
 
     def atom(self, fact: Fact) -> Bdd:
-        """Where a fact holds."""
+        """Return the instances in which a fact holds."""
         return self.manager.var(self.bit(fact))
 
     def none_of(self, facts: Iterable[Fact]) -> Bdd:
-        """The instances without these facts."""
+        """Return the instances without these facts."""
         return self._none(self.bits(facts))
 
     def _none(self, bits: Iterable[str]) -> Bdd:
         return self.manager.cube(dict.fromkeys(bits, False))
 
     def limited(self, function: Bdd) -> Bdd:
-        """The function. Raises `Undecided` past `MOST_NODES`, and when the time is over."""
+        """Return the function; raises `Undecided` past `MOST_NODES`, and once the time is over."""
         if time.monotonic() > self._until:
             raise Undecided("unknown: the time is over")
         self._looked += 1
@@ -129,12 +132,15 @@ class Diagrams:
         return function
 
     def renamed(self, function: Bdd, facts: Iterable[Fact], to: Mapping[Value, Value]) -> Bdd:
-        """{ ι(D) }, ι being injective, for instances with some of these facts only."""
+        """Return { ι(D) } for an injective ι and instances with no other facts than these."""
         images = {self.bit(fact): self.atom(fact.rename(to)) for fact in facts if fact != fact.rename(to)}
         return self.manager.substitute(function, images)
 
     def symmetric(self, function: Bdd, sizes: Sizes) -> Bdd:
-        """{ ι(D) : ι a permutation of the names }, as products of transpositions of each with one before."""
+        """Return { ι(D) : ι a permutation of the names }.
+
+        It is computed by products of transpositions, of each name with one before it.
+        """
         facts = self.facts(sizes)
         for names in self.names(sizes):
             for place, name in enumerate(names):
@@ -143,7 +149,7 @@ class Diagrams:
         return self.limited(function)
 
     def instances(self, function: Bdd, sizes: Sizes) -> Iterator[Facts]:
-        """Instances of a set that is closed under permutations of the names, at least one of each class."""
+        """Yield at least one instance of each class of a set that is closed under permutations of names."""
         facts = sorted(self.facts(sizes))
         for names in self.names(sizes):
             for one, other in pairwise(names):
@@ -152,7 +158,7 @@ class Diagrams:
         return self.models(function, sizes)
 
     def models(self, function: Bdd, sizes: Sizes) -> Iterator[Facts]:
-        """The instances of a set."""
+        """Yield the instances of a set."""
         bits = sorted(map(self.bit, self.facts(sizes)), key=self.manager.level)
         for assignment in _models(self.manager, function, bits):
             yield self.given.union(self._fact_of[bit] for bit in assignment)
@@ -161,14 +167,14 @@ class Diagrams:
         return any(u != name and u in self._rank for u in fact.args)
 
     def fewest(self, function: Bdd, sizes: Sizes) -> Facts:
-        """An instance of the set with as few facts as any."""
+        """Return an instance of the set with the fewest facts."""
         bits = {self.bit(fact): False for fact in sorted(self.facts(sizes))}
         found = self.manager.nearest(function, bits)
         return self.given.union(self._fact_of[bit] for bit, holds in found.items() if holds)
 
 
 def _descending(diagrams: Diagrams, facts: Iterable[Fact], to: Mapping[Value, Value]) -> Bdd:
-    """The facts about one name are, in lexicographic order, no fewer than those about another."""
+    """Return the instances in which these facts are lexicographically no less than their images."""
     m = diagrams.manager
     found = m.true
     for fact in reversed(list(facts)):
@@ -178,7 +184,7 @@ def _descending(diagrams: Diagrams, facts: Iterable[Fact], to: Mapping[Value, Va
 
 
 def _models(m: Manager, function: Bdd, bits: list[str]) -> Iterator[list[str]]:
-    """The assignments to the variables, in the order of these, as those that are 1."""
+    """Yield the satisfying assignments in the order of the variables, each as the variables that are 1."""
     todo = [(function, 0, list[str]())]
     while todo:
         node, at, on = todo.pop()
@@ -195,7 +201,7 @@ def _models(m: Manager, function: Bdd, bits: list[str]) -> Iterator[list[str]]:
 
 
 class Grounded(Grounding):
-    """Formulas over C and some names. Facts about other names do not hold."""
+    """The grounding of formulas over C and some names. Facts about other names are false."""
 
     def __init__(self, diagrams: Diagrams, sizes: Sizes) -> None:
         super().__init__(diagrams.manager, diagrams.deployment.schema, diagrams.values(sizes))
@@ -207,13 +213,13 @@ class Grounded(Grounding):
         self._active: dict[tuple[str, Value], Bdd] = {}
 
     def atom(self, fact: Fact, primed: bool = False) -> Bdd:
-        """Where a fact holds."""
+        """Return the instances in which a fact holds."""
         if fact in self.facts:
             return self.diagrams.atom(fact)
         return self.manager.true if fact in self.diagrams.given else self.manager.false
 
     def active(self, sort: str, value: Value) -> Bdd:
-        """Where some fact holds the value."""
+        """Return the instances in which some fact has the value."""
         if (sort, value) not in self._active:
             self._active[sort, value] = self.manager.disj(self._holding.get((sort, value), ()))
         return self._active[sort, value]

@@ -1,8 +1,8 @@
-"""Whether a specification holds for every number of records.
+"""Decide whether a specification holds for every number of records.
 
-One decision: agents that are rules are followed where that is possible (`views.choices`), and others may
-select whatever they are offered, so that what is shown is true of each agent; and no unbounded sort is
-taken to have a bound.
+One decision: agents that are rules are followed if that is possible (`views.choices`). Others may select
+whatever they are offered, so that what is shown is true of each agent. No unbounded sort is taken to have a
+bound.
 
 Theorem. Let V be invariant (`views.closure`), and let ~f need r values (`views.needs`). If f is true in all
 instances of γ(V) over at most r values, then AG f holds.
@@ -44,14 +44,14 @@ from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.gates import gate_findings
 
 STEPS = 3
-"""So many values of k are tried, from the number of columns of unbounded sorts on."""
+"""At most this many values of k are tried, starting with the number of columns of unbounded sorts."""
 
 
 _MANY_RELATIONS = 12
-"""A deployment with more relations than these is looked at in slices before it is as a whole."""
+"""A deployment with more relations than this is looked at in slices before it is looked at as a whole."""
 
 _MOST_OPERATIONS = 5_000
-"""So many operations on diagrams a slice may take."""
+"""A slice may take at most this many operations on diagrams."""
 
 _LACKING = (
     "it asks that there is a record, which a part of a database may lack: keep what it asks for in a fact"
@@ -74,13 +74,17 @@ what is kept does not say what the same part is after the step, and the update i
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What shows specifications: the ``views``, of a deployment whose tools ``followed`` are guarded by what
-    their agents select. Where it is watched for one specification, ``watched`` are the relations that
-    remember, in the order of its parts. Where constants were made values (`views.records`), ``constants`` are
-    those of open sorts that are left. ``answers`` are those of agents that were asked. Of a
-    slice (`views.slicing`) ``kept`` are the relations, and ``using`` those of values in use, by their
-    sorts. The written bounds of the sorts ``without_bounds`` are not assumed. The tools do not ask for the
-    conjuncts ``left_out`` (`views.weakening`), and those of a slice not for ``left_out_of_slice``."""
+    """The data that shows specifications: invariant ``views``, and the deployment that they are of.
+
+    The tools ``followed`` are guarded by what their agents select. If the deployment is watched for one
+    specification, ``watched`` are the added relations, in the order of its parts. If constants were made
+    values (`views.records`), ``constants`` are those of open sorts that are left. ``answers`` are those of
+    agents that were asked.
+
+    For a slice (`views.slicing`) ``kept`` are its relations, and ``using`` the relations of values in use, by
+    sort. The written bounds of the sorts ``without_bounds`` are not assumed. The conjuncts ``left_out`` are
+    removed from the tools (`views.weakening`), and ``left_out_of_slice`` from the tools of a slice.
+    """
 
     views: frozenset[Facts]
     followed: tuple[str, ...]
@@ -96,11 +100,13 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """That a specification holds for every number of values of the ``sorts``, by ``views`` parts on ``k``
-    of them; the claims ``left_open``, that there is always a step, are not shown with it. Unless what the
-    agents select is ``followed``, it is shown whatever that is. The ``invariants`` of the file were shown
-    with it. ``proof`` is what shows it. Where it was shown of a slice (`views.slicing`), that has these
-    ``relations``."""
+    """The result that a specification holds for every number of values of the ``sorts``.
+
+    It is shown by ``views`` parts on ``k`` values. The claims ``left_open``, that there is always a step, are
+    not shown with it. If what the agents select is not ``followed``, the result is true for whatever they
+    select. The ``invariants`` of the file were shown with it. ``proof`` is what shows it. If it was shown of
+    a slice (`views.slicing`), that has these ``relations``.
+    """
 
     k: int
     views: int
@@ -113,7 +119,7 @@ class Shown:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """What a reader has to know beside `holds`."""
+        """Return what a reader has to know besides `holds`."""
         whoever = "" if self.followed else ", whatever an agent selects"
         said = f"for every number of {' and '.join(self.sorts)}{whoever} ({self.by_views})"
         left = f"not shown for every number: {', '.join(self.left_open)}"
@@ -121,15 +127,17 @@ class Shown:
 
     @property
     def by_views(self) -> str:
-        """The views, in a few words."""
+        """Return a short description of the views."""
         shown_with = f", shown with {' and '.join(self.invariants)}" if self.invariants else ""
         about = f" of {', '.join(self.relations)}" if self.relations else ""
         return f"{self.k}-views{about}: {self.views} of them{shown_with}"
 
 
 def always(formula: Expanded) -> tuple[Expanded, ...] | None:
-    """The first-order sentences of which a specification says that they are always true; None for one that
-    says something else."""
+    """Return the first-order sentences that a specification states to be always true.
+
+    Returns None for a specification that states something else.
+    """
     match formula:
         case Globally("A", body) if not is_temporal(body):
             return (body,)
@@ -148,8 +156,7 @@ def always(formula: Expanded) -> tuple[Expanded, ...] | None:
 
 @dataclass
 class _Group:
-    """Specifications that are not decided yet, by the sentences that are to be always true in a
-    ``deployment``."""
+    """The undecided specifications of a ``deployment``, each with the sentences to be always true in it."""
 
     deployment: Deployment
     open: dict[str, tuple[Expanded, ...]]
@@ -159,14 +166,14 @@ class _Group:
 
 
 def _columns(deployment: Deployment) -> int:
-    """The least number of values of a view: that of the columns of unbounded sorts of a relation, or 1."""
+    """Return the least k: the largest number of columns of unbounded sorts of a relation, or 1."""
     return max(
         [1, *(sum(sort in deployment.bounds for sort in r.sorts) for r in deployment.schema.relations)]
     )
 
 
 class EveryNumber:
-    """Some specifications of one deployment, looked at with parts on more and more values."""
+    """The search for proofs of some specifications of one deployment, by parts on more and more values."""
 
     def __init__(
         self,
@@ -178,9 +185,11 @@ class EveryNumber:
         progress: Progress | None = None,
         without_bounds: bool = False,
     ) -> None:
-        """``until``: the time of the monotonic clock up to which views are looked for. With
-        ``without_bounds`` the bounds that the file writes beside sorts without one are not assumed: what is
-        shown is then true of every number of values of each sort."""
+        """Prepare the search, which ends at the time ``until`` of the monotonic clock.
+
+        With ``without_bounds``, bounds that the file writes are not assumed if it has other sorts without a
+        bound. The results are then true for every number of values of each sort.
+        """
         written = frozenset(deployment.bounds) - deployment.unbounded if deployment.unbounded else frozenset()
         self._without_bounds = tuple(sorted(written)) if without_bounds else ()
         if without_bounds:
@@ -228,9 +237,12 @@ class EveryNumber:
             self._groups.insert(0, _Group(guarded, plain))
 
     def further(self, asked: Collection[str]) -> Mapping[str, Shown]:
-        """The specifications that parts on the next number of values show; of those not ``asked`` nothing
-        more is to be found out. Of the others ``reasons`` says why not, and ``obstacles`` what stands in the
-        way, where views were found; ``findings`` is what makes a verdict say less than it seems to."""
+        """Return the specifications that parts on the next number of values show.
+
+        Specifications that are not ``asked`` are dropped. For the others ``reasons`` has why they are not
+        shown, and ``obstacles`` what stands in the way if views were found. ``findings`` has what weakens the
+        verdicts.
+        """
         for group in self._groups:
             group.open = {name: sentences for name, sentences in group.open.items() if name in asked}
         found: dict[str, Shown] = {}
@@ -245,7 +257,7 @@ class EveryNumber:
         return found
 
     def plan(self) -> ViewsPlan:
-        """What will be looked at, if nothing has been yet."""
+        """Return what will be looked at; call it before `further`."""
         specs: dict[str, Sought] = {name: Sought("not shown", 0, why) for name, why in self.reasons.items()}
         for group in self._groups:
             how: How = "views" if group.deployment is self.selecting else "watched"
@@ -270,7 +282,7 @@ class EveryNumber:
 
     @property
     def _choices(self) -> Mapping[str, str]:
-        """What of the choices of each agent is looked at."""
+        """Return for each agent a description of the choices that are looked at."""
         said: dict[str, str] = {}
         for role in self._deployment.agents:
             guarded = [name for name in role.tools if name in self._followed]
@@ -286,13 +298,15 @@ class EveryNumber:
 
     @property
     def _weaker(self) -> dict[str, str]:
-        """What the tools are taken without that no number of records keeps true, by tool."""
+        """Return by tool a description of the conditions that no number of records keeps true."""
         return dict(in_words(self.selecting, self._resting_on_none))
 
     def _of_group(self, group: _Group, k: int) -> Mapping[str, Shown]:
-        """What the whole shows, and slices where the whole is not decided; then the whole without conditions
-        that rest on too many records. Where it has many relations slices come first, by parts on as many
-        values."""
+        """Return what the whole deployment shows, then what slices show if the whole is not decided.
+
+        After these, the whole is tried without conditions that rest on too many records. If it has many
+        relations, slices come first, by parts on the same number of values.
+        """
         wide = len(group.deployment.schema.relations) > _MANY_RELATIONS
         found = dict(self._by_slices(group, k if wide else 0)) if wide or not group.has_whole else {}
         if group.has_whole and group.open:
@@ -342,10 +356,12 @@ class EveryNumber:
     def _closed_slices(
         self, deployment: Deployment, sentences: Iterable[Expanded], more: int, most: int = 0
     ) -> Iterator[tuple[Slice, Closure]]:
-        """Yield the slices for some sentences that have views, each with these, on so many values ``more``
-        than the least number, and then on more, up to ``most``: those that were not looked at with fewer
-        ``more``. A slice without views says nothing of the next one, which may read what ties the parameters
-        of this one."""
+        """Yield the slices for some sentences that have views, each with its closure.
+
+        Parts have ``more`` values beyond the least number, and then further values up to ``most``, unless
+        they were looked at with a smaller ``more``. After a slice without views the next one is tried, which
+        may read what ties the parameters of this one.
+        """
         with suppress(Outside):
             for part in slices(without(deployment, self._resting_on_none), sentences):
                 own = self.records and self.records.within(part)
@@ -358,8 +374,10 @@ class EveryNumber:
                             break
 
     def _shown(self, group: _Group, k: int, *, fit: bool = False) -> Mapping[str, Shown]:
-        """What the whole shows by views on k values; with ``fit`` conditions that rest on too many records
-        are left out. Raises `Outside` and `Undecided`."""
+        """Return what the whole deployment shows by views on k values.
+
+        With ``fit``, conditions that rest on too many records are left out. Raises `Outside` and `Undecided`.
+        """
         left_out = self._resting_on_none
         closure = self._closed(group.deployment, k, self.records, left_out=left_out, fit=fit)
         if closure.broken:
@@ -379,7 +397,7 @@ class EveryNumber:
         return self._shown_by(closure, group, shown, left_open, proof=proof)
 
     def _taken_without(self, closure: Closure) -> Iterator[str]:
-        """What is left out of the conditions of tools, in words."""
+        """Yield descriptions of what is left out of the conditions of tools."""
         for tool, why in in_words(self.selecting, closure.closing.left_out):
             yield f"{tool} is taken {why}"
 
@@ -400,7 +418,7 @@ class EveryNumber:
         )
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
-        """What is shown where agents that have to be asked select what they select (`views.asking`)."""
+        """Return what is shown if agents that have to be asked select what they answer (`views.asking`)."""
         asked = [made() for made in self._asked]
         try:
             while True:
@@ -436,7 +454,7 @@ class EveryNumber:
         proof: Proof | None = None,
         relations: tuple[str, ...] = (),
     ) -> Mapping[str, Shown]:
-        """What is said of specifications that are shown, and are open no more."""
+        """Record that these specifications are shown, and return the result for each."""
         for name in names:
             del group.open[name]
             self.reasons.pop(name, None)
@@ -465,9 +483,11 @@ class EveryNumber:
         left_out: tuple[LeftOut, ...] = (),
         fit: bool = False,
     ) -> Closure:
-        """Views on k values that are invariant together with as many of the invariants of the file as can be
-        shown, the conjuncts ``left_out`` aside, and with ``fit`` further ones. Raises `Outside` and
-        `Undecided`."""
+        """Return views on k values that are invariant with all invariants of the file that can be shown.
+
+        The conjuncts ``left_out`` are removed, and with ``fit`` further ones. Raises `Outside` and
+        `Undecided`.
+        """
         declared = tuple(keys_and_bounds(deployment, self.sorts))
         helping = list(self._helping(deployment))
         while True:
@@ -500,8 +520,11 @@ class EveryNumber:
             helping = [one for one in helping if one.name not in broken]
 
     def _helping(self, deployment: Deployment) -> Iterator[Assumed]:
-        """The invariants of the file that can be shown by views: those that are true in each part of an
-        instance in which they are. ``_left_out`` says why not of the others."""
+        """Yield the invariants of the file that can be shown by views.
+
+        These are the invariants that are true in each part of an instance in which they are true.
+        ``_left_out`` has the reasons for the others.
+        """
         needs = Needs(deployment)
         self._left_out = {}
         for spec in deployment.specs:
@@ -519,7 +542,10 @@ class EveryNumber:
 
     @cached_property
     def _claims_left(self) -> tuple[str, ...]:
-        """The claims that no slice shows: a slice has keys, references and other bounds only of its own."""
+        """Return the claims that no slice shows.
+
+        A slice has only its own keys, references and other bounds.
+        """
         raised = {
             f"bound {sort} {bound}" for sort, bound in self.guarded.bounds.items() if sort in self.sorts
         }
@@ -538,11 +564,11 @@ class EveryNumber:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something left to look at with parts on more values."""
+        """Return whether there are open specifications, and further numbers of values to try."""
         return self._left > 0 and any(group.open for group in self._groups)
 
     def _always(self, closure: Closure, name: str, sentences: tuple[Expanded, ...]) -> bool:
-        """Whether the sentences of a specification are true in all of γ(V)."""
+        """Return whether the sentences of a specification are true in all of γ(V)."""
         try:
             found = next(closure.closing.against(sentences), None)
         except (Outside, Undecided) as error:
@@ -561,9 +587,11 @@ class EveryNumber:
         return found is None
 
     def _examine(self, closing: Closing, group: _Group, name: str, within: Deployment | Slice) -> None:
-        """Find what makes the verdict say less than it seems to, in γ(V) of a slice or of the whole, which
-        is given with the guards that agents set. One that is watched or guarded can reach what the deployment
-        can, as far as its agents let it."""
+        """Find what weakens the verdict, in γ(V) of a slice or of the whole.
+
+        The whole is given with the guards that agents set. If it is watched or guarded, it can reach what the
+        deployment reaches under its agents.
+        """
 
         def never(sentence: Expanded) -> bool:
             if isinstance(within, Slice) and not within.asks(group.deployment, sentence):
@@ -582,7 +610,7 @@ class EveryNumber:
 
 
 def _has_free(closure: Closure) -> bool:
-    """Return whether steps are looked at that no tool takes (`views.weakening`)."""
+    """Return whether the closure includes steps that no tool takes (`views.weakening`)."""
     return any(is_free(relation.name) for relation in closure.closing.deployment.schema.relations)
 
 
@@ -594,7 +622,7 @@ def _is_always(closure: Closure, sentences: Iterable[Expanded]) -> bool:
 
 
 def _asks_for_a_record(needs: Needs, sentences: Iterable[Expanded]) -> bool:
-    """Whether some part of an instance in which the sentences are true may lack what one of them asks for."""
+    """Return whether a part of an instance may lack a record that one of the sentences requires."""
     try:
         return any(needs.kept(sentence).total() for sentence in sentences)
     except Outside:
@@ -602,8 +630,7 @@ def _asks_for_a_record(needs: Needs, sentences: Iterable[Expanded]) -> bool:
 
 
 def _not_shown(closing: Closing, deployment: Deployment) -> Iterator[str]:
-    """Yield the claims of a deployment that there is always a step, and that it has an effect, which are not
-    shown."""
+    """Yield the claims that are not shown: that there is always a step, and that it has an effect."""
     for claim in claims(deployment):
         if not claim.name.startswith(("bound ", "key of ")):
             sentence = stronger(closing.needs, claim.invariant)

@@ -1,4 +1,4 @@
-"""The instances all of whose parts are given, as diagrams.
+"""Compute the instances all of whose parts are given, as diagrams.
 
 A set V of instances over at most k values is kept for each size of k values: by those instances over so many
 names, each active or not, that are in V up to renaming. So V is closed under permutations of the names, and
@@ -22,8 +22,11 @@ from stead_sym.relational.schema import Value
 
 
 class Gluing:
-    """A set V of views on k values, which grows, and γ(V); of its instances those that satisfy the sentences
-    ``assumed``, which are true in each part of an instance in which they are."""
+    """A growing set V of views on k values, with γ(V).
+
+    γ(V) has only the instances that satisfy the sentences ``assumed``, which are true in each part of an
+    instance in which they are true.
+    """
 
     def __init__(
         self,
@@ -40,26 +43,26 @@ class Gluing:
         self._glued: dict[Sizes, tuple[tuple[Bdd, ...], Bdd]] = {}
 
     def sizes(self, number: Number) -> Sizes:
-        """So many values of each sort, in the order of the schema."""
+        """Return the numbers of values of each sort, in the order of the schema."""
         return tuple(number[sort] for sort in self.diagrams.parts.sorts)
 
     def number(self, sizes: Sizes) -> Number:
-        """The numbers of a size, by sort."""
+        """Return the numbers of a size, by sort."""
         return Counter(dict(zip(self.diagrams.parts.sorts, sizes, strict=True)))
 
     def coded(self, view: Facts) -> tuple[Sizes, dict[str, bool]]:
-        """A view over the first names, as one over a size of k values and the bits of that."""
+        """Return a view over the first names as a size of k values with the bits of the view."""
         own = self.diagrams.parts.sizes(view)
         size = next(one for one in self.views if all(a <= b for a, b in zip(own, one, strict=True)))
         return size, {self.diagrams.bit(fact): fact in view for fact in self.diagrams.facts(size)}
 
     def add(self, sizes: Sizes, found: Bdd) -> None:
-        """New views: instances over so many names, and what is isomorphic to these."""
+        """Add views over these numbers of names, with all that are isomorphic to them."""
         if not found <= self.views[sizes]:
             self.views[sizes] |= self.diagrams.symmetric(found, sizes)
 
     def close(self) -> None:
-        """Parts of views are views: without one value, beside whatever other one that is not active."""
+        """Add the parts of views: each view without one value, beside any other one that is not active."""
         m, changed = self.manager, True
         while changed:
             changed = False
@@ -77,7 +80,7 @@ class Gluing:
                             self.add(wider, beside)
 
     def over(self, sizes: Sizes) -> Bdd:
-        """γ(V) over so many names. Raises `Undecided` where they are too many."""
+        """Return γ(V) over these numbers of names; raises `Undecided` if they are too many."""
         refuse_many(sum(sizes))
         lacking = self.k - sum(sizes)
         if lacking > 0:
@@ -91,7 +94,7 @@ class Gluing:
         return self._glued[sizes][1]
 
     def _joined(self, sizes: Sizes) -> Bdd:
-        """All instances over one name less, and the parts with that name."""
+        """Join all instances over one name less with the parts that have that name."""
         sentences = (p for f in self.assumed for p in self.diagrams.grounded(sizes).conjuncts(f, {}))
         if sum(sizes) == self.k:
             glued = self.views[sizes]
@@ -108,7 +111,7 @@ class Gluing:
         return self.diagrams.limited(glued)
 
     def _parts(self, sizes: Sizes, last: int) -> Iterator[tuple[Sizes, tuple[Value, ...]]]:
-        """The sizes of k names with the last name of one sort, and which names these may be."""
+        """Yield the sizes of k names that include the last name of one sort, each with possible names."""
         names = self.diagrams.names(sizes)
         new = names[last][-1]
         rest = [*names[:last], names[last][:-1], *names[last + 1 :]]
@@ -122,9 +125,11 @@ class Gluing:
                     yield part, _flat((*own, new) if sort == last else own for sort, own in enumerate(each))
 
     def count(self) -> int:
-        """|V|, up to isomorphism, without its members: of those in which so many names are active there are
-        as many as orbits, (1 / |G|) Σ_g |{ D : g(D) = D }| for the group G of permutations of the names
-        (Burnside)."""
+        """Return |V| up to isomorphism, without enumerating V.
+
+        Views with a given number of active names are counted as orbits: (1 / |G|) Σ_g |{ D : g(D) = D }| for
+        the group G of permutations of the names (Burnside).
+        """
         found = 0
         for own in product(range(self.k + 1), repeat=len(self.diagrams.parts.sorts)):
             if sum(own) <= self.k:
@@ -146,7 +151,7 @@ class Gluing:
         return fixed // orders
 
     def forms(self) -> frozenset[Facts]:
-        """V, as forms."""
+        """Return V, as forms."""
         form = self.diagrams.parts.form
         return frozenset(
             form(facts) for s, views in self.views.items() for facts in self.diagrams.instances(views, s)

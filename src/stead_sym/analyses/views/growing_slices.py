@@ -1,4 +1,4 @@
-"""The slices of a deployment in which a specification is asked, the smallest first.
+"""Find the slices of a deployment in which a specification can be asked, the smallest first.
 
 One decision: they grow from the relations that the specification speaks of, by what is read for the
 alternatives that change these: first what guards and conditions ask for, then all that they speak of. The
@@ -42,7 +42,7 @@ def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Sl
 
 
 def _closed(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
-    """With what the conditions of statements about these relations speak of."""
+    """Return these relations with those that the conditions of statements about them read."""
     while True:
         wider = kept.union(
             *(
@@ -61,7 +61,7 @@ def _closed(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
 def _read(
     effect: Effect, kept: frozenset[str], tool: Tool, reading: Callable[[Expanded], Iterable[str]]
 ) -> Iterator[str]:
-    """What is read for an alternative that changes some of these relations."""
+    """Yield the relations that are read for an alternative that changes some of these relations."""
     if not kept.isdisjoint(changed_in(effect)):
         chosen = (s.where for s in effect.statements if isinstance(s, Choose))
         for formula in (tool.guard, effect.when, *chosen):
@@ -69,7 +69,7 @@ def _read(
 
 
 def _asked_for(formula: Expanded) -> Iterator[str]:
-    """The relations of which a formula asks for facts."""
+    """Return the relations for whose facts a formula asks."""
 
     def asked(f: Core) -> Iterator[str]:
         match f:

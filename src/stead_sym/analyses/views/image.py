@@ -1,8 +1,8 @@
-"""The steps of a tool from instances over a few names, as diagrams.
+"""Compute the steps of a tool from instances over a few names, as diagrams.
 
-Names that no argument and no chosen variable has are exchangeable: of the choices of arguments those are
-looked at that take names in their order, and of the parts of what a step leads to one of each kind. What is
-found is closed under permutations of names where it is added (`views.gluing`).
+Names that no argument and no chosen variable has are exchangeable. So arguments take new names in their
+order, and the parts of what a step leads to are looked at once for each kind. What is found is closed under
+permutations of names when it is added (`views.gluing`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True)
 class Step:
-    """The steps of an alternative by a ``call``, from instances over ``sizes`` names that satisfy ``case``,
-    to instances over ``after`` names: those with the fresh values. Of each open sort the first ``used`` names
-    are arguments or chosen. ``written`` are the new truth values of the facts that change."""
+    """The steps of an alternative by a ``call``, from instances over ``sizes`` names that satisfy ``case``.
+
+    They lead to instances over ``after`` names, which include the fresh values. The first ``used`` names of
+    each open sort are arguments or chosen. ``written`` has the new truth values of the facts that change.
+    """
 
     call: Call
     sizes: Sizes
@@ -47,15 +49,17 @@ class _Draft:
 
 
 class Images:
-    """The steps of one deployment. With ``records`` of `init` that are no constants any more
-    (`views.records`) a value that is chosen need not be active."""
+    """The steps of one deployment.
+
+    If ``records`` of `init` are no longer constants (`views.records`), a chosen value need not be active.
+    """
 
     def __init__(self, diagrams: Diagrams, records: bool = False) -> None:
         self.diagrams, self.manager, self.records = diagrams, diagrams.manager, records
         self.sorts = diagrams.parts.sorts
 
     def steps(self, tool: Tool, effect: Effect, sizes: Sizes, start: Bdd) -> Iterator[Step]:
-        """The steps from a set of instances over so many names that is closed under permutations."""
+        """Yield the steps from a set of instances over ``sizes`` names that is closed under permutations."""
         ground = self.diagrams.grounded(sizes)
         none = (0,) * len(sizes)
         drafts = [_Draft({}, none, start, drawn=none)]
@@ -74,7 +78,7 @@ class Images:
                 yield Step(call, sizes, after, done.used, done.case, written)
 
     def _names(self, sizes: Sizes, draft: _Draft, binder: Binder) -> Iterator[tuple[Value, _Draft]]:
-        """Names that the draft has, and one more."""
+        """Yield the names that the draft uses and one more, each with the draft that uses it."""
         if binder.sort in self.sorts:
             sort = self.sorts.index(binder.sort)
             for place, name in enumerate(self.diagrams.names(sizes)[sort][: draft.used[sort] + 1]):
@@ -82,7 +86,7 @@ class Images:
                 yield name, replace(draft, used=(*draft.used[:sort], used, *draft.used[sort + 1 :]))
 
     def _given(self, ground: Grounded, sizes: Sizes, draft: _Draft, param: Binder) -> Iterator[_Draft]:
-        """What a parameter may be."""
+        """Yield the draft with each possible value of a parameter."""
         constants = self.diagrams.deployment.constants[param.sort]
         listed = self.diagrams.deployment.schema.sort(param.sort).values is not None
         choices = [*((value, draft) for value in constants), *self._names(sizes, draft, param)]
@@ -100,7 +104,7 @@ class Images:
     def _written(
         self, ground: Grounded, sizes: Sizes, draft: _Draft, statements: Sequence[Statement]
     ) -> Iterator[_Draft]:
-        """What the statements do, for every way to choose values."""
+        """Yield the draft after the statements, for every choice of values."""
         if draft.case == self.manager.false:
             return
         if not statements:
@@ -159,7 +163,10 @@ class Images:
         binders: tuple[Binder, ...],
         where: Expanded,
     ) -> Mapping[Fact, Bdd]:
-        """{ P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }, with where that is."""
+        """Return { P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }.
+
+        Each fact comes with the diagram of the instances D.
+        """
         found: dict[Fact, Bdd] = {}
         for values in product(*(ground.values[binder.sort] for binder in binders)):
             sigma = {**draft.sigma, **{b.name: u for b, u in zip(binders, values, strict=True)}}
@@ -175,14 +182,18 @@ class Images:
     # what a step leads to
 
     def parts(self, step: Step, size: Sizes) -> Iterator[Bdd]:
-        """The parts on so many values of what a step leads to that it changes, over the first names; where
-        there are fewer, with names that are not active."""
+        """Yield the changed parts on ``size`` values of what a step leads to, over the first names.
+
+        If there are fewer values, the other names are not active.
+        """
         for kept in self._kept(step, size):
             yield from self._part(step, size, kept)
 
     def _kept(self, step: Step, size: Sizes) -> Iterator[Mapping[str, tuple[Value, ...]]]:
-        """Names of each sort, as many as asked for or all: first some that are used or fresh, then others, of
-        which one choice stands for all."""
+        """Yield choices of ``size`` names of each sort, or of all if there are fewer.
+
+        First come names that are used or fresh, then others, of which one choice stands for all.
+        """
         each: list[list[tuple[Value, ...]]] = []
         for sort, names in enumerate(self.diagrams.names(step.after)):
             own = (*names[: step.used[sort]], *names[step.sizes[sort] :])
@@ -228,20 +239,20 @@ class Images:
         yield result & self.diagrams.none_beyond(sizes, size)
 
     def breaking(self, step: Step, sentence: Expanded) -> Bdd:
-        """The instances from which the step leads to one in which a sentence is false."""
+        """Return the instances from which the step leads to one in which a sentence is false."""
         m, after = self.manager, self.diagrams.grounded(step.after)
         new = {self.diagrams.bit(f): self._value(step, f) for f in self.diagrams.facts(step.after)}
         return step.case & ~m.conj(m.substitute(part, new) for part in after.conjuncts(core(sentence), {}))
 
     def _value(self, step: Step, fact: Fact) -> Bdd:
-        """Where a fact holds after the step."""
+        """Return the instances in which a fact holds after the step."""
         if fact in step.written:
             return step.written[fact]
         stays = fact in self.diagrams.facts(step.sizes)
         return self.diagrams.atom(fact) if stays else self.manager.false
 
     def leading(self, step: Step, view: Facts) -> Iterator[Bdd]:
-        """Sets of instances from which the step leads to one of which the view is a part."""
+        """Yield sets of instances from which the step leads to one of which the view is a part."""
         sizes = self.diagrams.parts.sizes(view)
         if all(a <= b for a, b in zip(sizes, step.after, strict=True)):
             for kept in self._kept(step, sizes):
@@ -256,7 +267,7 @@ class Images:
                         yield case
 
     def _orders(self, sizes: Sizes) -> Iterator[Mapping[Value, Value]]:
-        """The permutations of names."""
+        """Yield the permutations of names."""
         names = self.diagrams.names(sizes)
         for orders in product(*map(permutations, names)):
             yield {
@@ -266,7 +277,7 @@ class Images:
             }
 
     def after(self, step: Step, before: Facts) -> Facts:
-        """What the step leads to from one instance."""
+        """Return the instance that the step leads to from one instance."""
         facts = self.diagrams.facts(step.after)
         true = {self.diagrams.bit(fact): fact in before for fact in facts}
         holding = (f for f in facts if self.manager.satisfies(self._value(step, f), true))

@@ -1,4 +1,4 @@
-"""How many values a fact about a database rests on.
+"""Bound the number of values that a fact about a database rests on.
 
 Let C be the constants, and for an instance D and a set Y of values outside C let D↾Y be the *part* of D on Y:
 the facts of D whose values are in Y ∪ C. A value of Y that is active in D need not be so in D↾Y: a fact that
@@ -20,7 +20,8 @@ Lemma. In negation normal form (`logic.kernel`), of formulas without temporal op
     at most n x. f                            as ∀x. ¬f.
 
 Numbers are by sort. Any other formula is `Outside`, as ∀x ∃y. R(x, y): no number of values keeps it true for
-every number of x. The proof is in `docs/theory.md`."""
+every number of x. The proof is in `docs/theory.md`.
+"""
 
 from __future__ import annotations
 
@@ -50,27 +51,32 @@ from stead_sym.logic.syntax import (
 )
 
 Number: TypeAlias = Counter[str]
-"""How many values of each open sort."""
+"""The number of values of each open sort."""
 
 Need: TypeAlias = Counter[tuple[frozenset[str], str]]
-"""How many values of a sort are needed, by the variables that the choice of these values depends on."""
+"""The number of values needed of a sort, by the variables that the choice of these values depends on."""
 
 
 class Outside(Exception):
-    """What of a deployment, or which formula, does not rest on so many values, at ``span``; and what to write
-    instead."""
+    """A part of a deployment, or a formula, at ``span`` rests on no fixed number of values.
+
+    The message includes the remedy.
+    """
 
     def __init__(self, said: str, span: Span | None) -> None:
         super().__init__(said)
         self.span = span
 
     def __str__(self) -> str:
+        """Return the message with the location, if known."""
         return f"{self.args[0]} ({self.span})" if self.span is not None else str(self.args[0])
 
 
 class _Each(Exception):
-    """``formula``, an ∃ or "at least n", has to be false for each value of its variable, which may rest on
-    another value for each of them."""
+    """An ∃ or "at least n" ``formula`` has to be false for each value of its variable.
+
+    It may rest on another value for each of them.
+    """
 
     def __init__(self, formula: Core) -> None:
         super().__init__(str(formula))
@@ -78,36 +84,39 @@ class _Each(Exception):
 
 
 class Needs:
-    """What the formulas of one deployment need, all of its unbounded sorts being open."""
+    """The numbers of values that formulas of one deployment need, with all of its unbounded sorts open."""
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
         self.schema = deployment.schema
 
     def is_open(self, sort: str) -> bool:
-        """Whether the sort has no bound."""
+        """Return whether the sort has no bound."""
         return self.schema.sort(sort).values is None
 
     def columns(self, relation: str) -> Number:
-        """The number of columns of open sorts."""
+        """Return the number of columns of each open sort."""
         return Counter(filter(self.is_open, self.schema.relation(relation).sorts))
 
     def active(self, sort: str) -> Number:
-        """How many further values one fact may hold that makes a value of the sort active."""
+        """Return how many further values a fact may have that makes a value of the sort active."""
         holding = (self.columns(r.name) for r in self.schema.relations if sort in r.sorts)
         return reduce(or_, (columns - Counter([sort]) for columns in holding), Counter())
 
     def kept(self, formula: Expanded) -> Number:
-        """What a formula needs, its free variables having values. Raises `Outside`."""
+        """Return how many values a formula needs beside those of its free variables; raises `Outside`."""
         return _total(self.of(formula, True))
 
     def refuted(self, formula: Expanded) -> Number:
-        """What its negation needs. Raises `Outside`."""
+        """Return how many values the negation of a formula needs; raises `Outside`."""
         return _total(self.of(formula, False))
 
     def of(self, formula: Expanded, positive: bool, *, every: bool = False) -> Need:
-        """What a formula needs, or its negation; with ``every`` for many values of free variables at a
-        time, of which different ones may rest on different sides of a disjunction. Raises `Outside`."""
+        """Return what a formula needs, or its negation unless ``positive``.
+
+        With ``every`` it is for many values of free variables at a time, of which different ones may rest on
+        different sides of a disjunction. Raises `Outside`.
+        """
         try:
             return self._of(core(formula), positive, every)
         except _Each as error:
@@ -149,7 +158,7 @@ class Needs:
                 raise outside_kernel(f)
 
     def _some(self, f: Core, number: int, binder: Binder, body: Core, every: bool) -> Need:
-        """So many values satisfy the body."""
+        """Return what is needed so that at least ``number`` values satisfy the body."""
         free = free_variables(f)
         need: Need = Counter(
             {(free, sort): number * each for sort, each in self.witness(binder, body).items()}
@@ -159,14 +168,14 @@ class Needs:
         return need
 
     def witness(self, binder: Binder, body: Core) -> Number:
-        """The values that a value needs which satisfies the body: itself, and those beside it in a fact."""
+        """Return the values that a witness of the body needs: itself, and those beside it in a fact."""
         if binder.declared:
             return Counter()
         own = Counter([binder.sort] if self.is_open(binder.sort) else [])
         return own if is_old(body, binder.name, frozenset()) else own + self.active(binder.sort)
 
     def _every(self, f: Core, binder: Binder, body: Core) -> Need:
-        """No value satisfies the body, or none but so many."""
+        """Return what is needed so that no value satisfies the body, or at most a given number of them."""
         values = self.schema.sort(binder.sort).values
         need: Need = Counter()
         for (names, sort), each in self._of(body, False, True).items():

@@ -1,10 +1,9 @@
-"""What stands in the way of a specification: an instance of γ(V) in which it is false, and how its parts come
-about.
+"""Explain what stands in the way of a specification: an instance of γ(V) in which it is false.
 
-The instance need not be one that a run reaches: it is put together from views, each of which a step leads to
-from an instance that is put together likewise. The steps are told from an initial instance on: of the parts
-of each instance the one that was found last is the one whose step is told before it. One decision: what
-stands for the same record in two steps has the same name in both.
+The explanation includes how the parts of the instance come about. A run need not reach it: it is put together
+from views, and a step leads to each of these from an instance that is put together likewise. The steps are
+given from an initial instance on. Of the parts of each instance the one that was found last is the one whose
+step comes before it. One decision: what stands for the same record in two steps has the same name in both.
 """
 
 from __future__ import annotations
@@ -22,8 +21,10 @@ from stead_sym.relational.schema import Value
 
 @dataclass(frozen=True, slots=True)
 class Leading:
-    """A step by ``call`` from ``before``, an instance of γ(V), to ``after``, of which ``part`` is a new
-    view. Without a call ``after`` is an initial instance."""
+    """A step by ``call`` from ``before``, an instance of γ(V), to ``after``, of which ``part`` is a new view.
+
+    Without a call ``after`` is an initial instance.
+    """
 
     after: Instance
     part: Instance
@@ -33,10 +34,12 @@ class Leading:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """``state`` stands in the way: a sentence of the specification is false in it, and parts on ``k`` values
-    do not exclude it; or, for ``broken``, what is named so is assumed, and the last of the steps breaks it.
-    ``steps`` are those that lead to its parts, the first of them to an initial instance; no run need take
-    them where the conditions of tools are ``weaker`` than they are written (`views.weakening`)."""
+    """A ``state`` that stands in the way: a sentence of the specification is false, and ``k``-views admit it.
+
+    If ``broken`` names an assumption, the last of the steps breaks it instead. ``steps`` lead to the parts of
+    the state; the first of them leads to an initial instance. If the conditions of tools are ``weaker`` than
+    they are written (`views.weakening`), there may be no run with these steps.
+    """
 
     k: int
     state: Instance
@@ -46,8 +49,7 @@ class Obstacle:
 
     @property
     def is_run(self) -> bool:
-        """Whether each step is one of the deployment and starts where the last one ended, and the last one
-        ends in ``state``."""
+        """Return whether the steps are a run of the deployment that ends in ``state``."""
         if self.weaker:
             return False
         starts = [step.before for step in self.steps[1:]] + [self.state]
@@ -55,14 +57,14 @@ class Obstacle:
 
 
 def obstacle(closure: Closure, state: Instance) -> Obstacle:
-    """What leads to an instance of γ(V)."""
+    """Return the steps that lead to an instance of γ(V)."""
     telling = _Telling(closure)
     steps = tuple(telling.before(state.facts))[::-1]
     return Obstacle(closure.k, state, steps, weaker=bool(closure.closing.left_out))
 
 
 def breaking(closure: Closure, origin: Origin) -> Obstacle:
-    """What leads to an instance in which something assumed is false."""
+    """Return the steps that lead to an instance in which an assumption is false."""
     telling = _Telling(closure)
     last = telling.leading(origin, origin.after, {})
     earlier = () if origin.before is None else tuple(telling.before(origin.before))[::-1]
@@ -79,7 +81,7 @@ class _Telling:
         self._closure = closure
 
     def before(self, facts: Facts) -> Iterator[Leading]:
-        """The steps that lead to an instance, the last first."""
+        """Yield the steps that lead to an instance, the last first."""
         while True:
             part = max(self._within(facts), key=lambda part: self._closure.age(self._parts.form(part)))
             origin = self._closure.origin(self._parts.form(part))
@@ -90,7 +92,7 @@ class _Telling:
             facts = leading.before.facts
 
     def leading(self, origin: Origin, part: Facts, renaming: Mapping[Value, Value]) -> Leading:
-        """A step under other names."""
+        """Return a step under other names."""
 
         def instance(facts: Facts) -> Instance:
             return Instance(self._schema, renamed_facts(facts, renaming))
@@ -103,14 +105,14 @@ class _Telling:
         )
 
     def _within(self, facts: Facts) -> Iterator[Facts]:
-        """The parts on at most k values."""
+        """Yield the parts on at most k values."""
         values = sorted(self._parts.sort_of(facts))
         for size in range(min(self._k, len(values)) + 1):
             for kept in combinations(values, size):
                 yield self._parts.part(facts, kept)
 
     def _renaming(self, origin: Origin, part: Facts) -> Mapping[Value, Value]:
-        """Names for the values of a step under which it leads to an instance that has this part."""
+        """Return names for the values of a step under which it leads to an instance that has this part."""
         after, own = origin.after, self._parts.sort_of(part)
         sort_of = self._parts.sort_of(after)
         targets = sorted(own)
@@ -125,7 +127,7 @@ class _Telling:
     def _completed(
         self, renaming: Mapping[Value, Value], sort_of: Mapping[Value, str]
     ) -> Mapping[Value, Value]:
-        """The others take the first names that are not in use."""
+        """Rename the other values to the first names that are not in use."""
         result = dict(renaming)
         taken = set(renaming.values())
         for value, sort in sorted(sort_of.items()):

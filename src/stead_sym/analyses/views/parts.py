@@ -1,4 +1,4 @@
-"""Parts of instances up to renaming.
+"""Compute parts of instances up to renaming.
 
 Definition. α_k(D) is the set of parts D↾X with |X| ≤ k, up to renaming of values outside C, and for a set V
 of such instances γ(V) = { D : α_k(D) ⊆ V } (`views.gluing`). A part of a part of D is a part of D.
@@ -23,10 +23,10 @@ from stead_sym.relational.schema import Value
 
 Facts: TypeAlias = frozenset[Fact]
 Sizes: TypeAlias = tuple[int, ...]
-"""How many values of each open sort, in the order of the schema."""
+"""The number of values of each open sort, in the order of the schema."""
 
 MOST_RECORDS = 6
-"""Instances over so many values outside C are looked at, and what one step makes of them."""
+"""Instances over at most this many values outside C are looked at, and what one step makes of them."""
 
 
 class Parts:
@@ -42,7 +42,7 @@ class Parts:
         self.form = lru_cache(maxsize=1 << 18)(self._form)
 
     def sort_of(self, facts: Iterable[Fact]) -> dict[Value, str]:
-        """The active values outside C, each with its sort."""
+        """Return the active values outside C, each with its sort."""
         return {
             value: sort
             for fact in facts
@@ -51,25 +51,27 @@ class Parts:
         }
 
     def sizes(self, facts: Iterable[Fact]) -> Sizes:
-        """How many active values outside C there are of each open sort."""
+        """Return the number of active values outside C of each open sort."""
         number = Counter(self.sort_of(facts).values())
         return tuple(number[sort] for sort in self.sorts)
 
     def part(self, facts: Iterable[Fact], kept: Iterable[Value]) -> Facts:
-        """D↾X."""
+        """Return D↾X."""
         known = self.constants.union(kept)
         return frozenset(fact for fact in facts if known.issuperset(fact.args))
 
     def alpha(self, facts: Facts, k: int) -> Iterator[Facts]:
-        """α_k(D), as forms, perhaps repeated."""
+        """Yield α_k(D), as forms, possibly repeated."""
         outside = sorted(self.sort_of(facts))
         for size in range(min(k, len(outside)) + 1):
             for kept in combinations(outside, size):
                 yield self.form(self.part(facts, kept))
 
     def _form(self, facts: Facts) -> Facts:
-        """The least of the instances over the first names that facts become by renaming, values with
-        different roles being named in the order of these."""
+        """Return the least renaming of the facts to the first names.
+
+        Values with different roles are named in the order of their roles.
+        """
         sort_of = self.sort_of(facts)
         roles = {value: self._role(facts, value) for value in sort_of}
         order = sorted(sort_of, key=lambda v: (sort_of[v], roles[v]))
@@ -86,7 +88,7 @@ class Parts:
         return min((renamed_facts(facts, renaming) for renaming in renamings), key=sorted)
 
     def _role(self, facts: Facts, value: Value) -> list[tuple[str, tuple[str, ...]]]:
-        """The facts that hold a value, with the other values outside C made alike."""
+        """Return the facts that have a value, with the other values outside C identified."""
         return sorted(
             (
                 fact.relation,
@@ -98,13 +100,15 @@ class Parts:
 
 
 def renamed_facts(facts: Iterable[Fact], renaming: Mapping[Value, Value]) -> Facts:
-    """ι(D)."""
+    """Return ι(D)."""
     return frozenset(fact.rename(renaming) for fact in facts)
 
 
 def refuse_many(n: int, what: str = "it", instead: str = "") -> None:
-    """Raise `Undecided` if ``what`` takes databases of n records, and n is too large; ``instead`` is what to
-    write."""
+    """Raise `Undecided` if ``what`` takes databases of n records, and n is too large.
+
+    ``instead`` is the remedy.
+    """
     if n > MOST_RECORDS:
         said = f"unknown: {what} takes databases of {n} records, and {MOST_RECORDS} are looked at"
         raise Undecided(f"{said}; {instead}" if instead else said)

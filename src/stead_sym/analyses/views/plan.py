@@ -1,5 +1,7 @@
-"""What will be looked at for every number of records, before anything is: parts on how many records, steps
-over how many, and which specifications can be shown so.
+"""Plan what will be looked at for every number of records.
+
+The plan has the number of records of parts, the number of records of steps, and which specifications can be
+shown so.
 
 One decision: the numbers are those that `views.closure` takes, by the theorem of `views.steps`, so that what
 is printed is what is done.
@@ -19,15 +21,21 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.logic.syntax import Expanded
 
 How: TypeAlias = Literal["views", "watched", "not shown"]
-"""``views``: the sentences of an AG are to be true in γ(V). ``watched``: they are those of a deployment with
-relations that remember (`views.watching`). ``not shown``: it is of no such kind."""
+"""``views``: the sentences of an AG are to be true in γ(V). ``watched``: they belong to a watched deployment.
+
+A watched deployment has relations that remember (`views.watching`). ``not shown``: the specification is of
+neither kind.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The steps of an alternative of a tool or event, looked at over ``total`` = x + m - v + g values for
-    parts on x: ``named`` is m, ``written`` v, ``kept`` g. They are those of the part that takes the most; 0
-    where it changes none. ``outside`` says why its steps are not looked at, and what to write instead."""
+    """The steps of an alternative of a tool or event, looked at over ``total`` = x + m - v + g values.
+
+    Parts have x values; ``named`` is m, ``written`` v, ``kept`` g. They are the numbers for the part that
+    takes the most, or 0 if the alternative changes none. ``outside`` says why its steps are not looked at,
+    with the remedy.
+    """
 
     tool: str
     event: bool
@@ -41,8 +49,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """How a specification is to be shown; ``needs``: over so many values it is refuted if it is false
-    anywhere. ``reason`` says why it is not."""
+    """How a specification is to be shown.
+
+    If it is false anywhere, it is refuted over ``needs`` values. ``reason`` says why it is not shown.
+    """
 
     how: How
     needs: int = 0
@@ -51,10 +61,12 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class ViewsPlan:
-    """What will be looked at for every number of values of the ``sorts``: parts on ``ks`` of them, one number
-    after the other. ``together`` is what is shown in the same induction, invariants of the file included, and
-    ``left_out`` has those that cannot be, with the reasons. ``agents`` says of each what of its choices is
-    looked at. The ``looks`` are for the first of ``ks``."""
+    """The plan for every number of values of the ``sorts``: parts on ``ks`` of them, in this order.
+
+    ``together`` has what is shown in the same induction, with invariants of the file. ``left_out`` has those
+    that cannot be shown, with the reasons. ``agents`` describes for each agent which of its choices are
+    looked at. The ``looks`` are for the first of ``ks``.
+    """
 
     deployment: Deployment
     sorts: tuple[str, ...]
@@ -67,7 +79,7 @@ class ViewsPlan:
 
 
 def looks(deployment: Deployment, k: int) -> Iterator[Look]:
-    """The steps of each alternative that does something, for parts on k values."""
+    """Yield the steps of each alternative that has statements, for parts on k values."""
     needs = Needs(deployment)
     sorts = [sort.name for sort in deployment.schema.sorts if needs.is_open(sort.name)]
     parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
@@ -94,6 +106,6 @@ def looks(deployment: Deployment, k: int) -> Iterator[Look]:
 
 
 def needed(deployment: Deployment, sentences: tuple[Expanded, ...]) -> Number:
-    """The most values of an instance in which one of the sentences is false, if one is. Raises `Outside`."""
+    """Return the largest number of values needed to refute one of the sentences; raises `Outside`."""
     needs = Needs(deployment)
     return max((needs.refuted(sentence) for sentence in sentences), key=Counter.total, default=Counter())

@@ -1,5 +1,6 @@
-"""An `invariant` with which a specification is shown for every number of records, where without it something
-stands in the way.
+"""Propose an `invariant` with which a specification is shown for every number of records.
+
+Without it something stands in the way.
 
 A candidate excludes an instance that stands in the way, or one of those that the steps to it start from: some
 of its facts, and some that it has not, are together in no state,
@@ -54,9 +55,9 @@ from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, Pulse
 
 SECONDS = 10.0
-"""So long candidates are tried for all specifications of a deployment together."""
+"""Candidates are tried for this long, for all specifications of a deployment together."""
 MOST_FACTS = 3
-"""Candidates are about so many facts."""
+"""Candidates are about at most this many facts."""
 _MOST_CANDIDATES = 2_000
 _MOST_STATES = 300
 _RECORDS = 4
@@ -72,7 +73,7 @@ class Proposed:
 
     @property
     def line(self) -> str:
-        """As it is to be written in the file."""
+        """Return the line as it is to be written in the file."""
         return f"invariant {self.name} {self.sentence}"
 
 
@@ -85,8 +86,10 @@ def proposed(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Mapping[str, Proposed]:
-    """Per specification that is not shown, each with what stands in the way, the first candidate that helps
-    to show it, if one is found."""
+    """Return for each specification that is not shown the first candidate that helps to show it, if any.
+
+    ``obstacles`` has what stands in the way of each.
+    """
     until = time.monotonic() + (SECONDS if seconds is None else seconds)
     pulse = Pulse(progress)
     found: dict[str, Proposed] = {}
@@ -129,7 +132,7 @@ def _first(
 
 
 class _Trial:
-    """One specification of a deployment whose file has one line more."""
+    """The search for one specification of a deployment whose file has one more line."""
 
     def __init__(
         self,
@@ -149,13 +152,13 @@ class _Trial:
         self._search = EveryNumber(wider, asked, wrappers, until=until)
 
     def further(self) -> Shown | None:
-        """Look at parts on the next number of values."""
+        """Look at parts on the next number of values; return the result if the line helps."""
         shown = self._search.further([self._spec, self.name]).get(self._spec)
         return shown if shown is not None and self.name in shown.invariants else None
 
 
 def _reached(deployment: Deployment, until: float) -> list[Instance]:
-    """States that runs through states of few records reach, up to renaming, those with many facts first."""
+    """Return states that runs through states of few records reach, up to renaming, the largest first."""
     parts = Parts(deployment)
     restriction = normal_restriction(deployment.within(dict.fromkeys(deployment.bounds, 0)))
     try:
@@ -179,8 +182,10 @@ def _reached(deployment: Deployment, until: float) -> list[Instance]:
 
 
 def _candidates(deployment: Deployment, spec: Expanded, against: Obstacle | None) -> list[Formula]:
-    """Sentences that exclude something that stands in the way, those about few facts first; before them what
-    the specification says itself."""
+    """Return sentences that exclude an obstacle, those about few facts first.
+
+    The sentences of the specification itself come before them.
+    """
     needs, parts = Needs(deployment), Parts(deployment)
     own = [sentence for sentence in always(spec) or () if _can_be_assumed(needs, sentence)]
     if against is None:
@@ -209,7 +214,7 @@ def _can_be_assumed(needs: Needs, sentence: Expanded) -> bool:
 
 
 def _patterns(deployment: Deployment, parts: Parts, facts: Facts) -> Iterator[tuple[Facts, Facts]]:
-    """Facts of an instance, and facts about their values that it has not."""
+    """Yield facts of an instance, each with facts about their values that it lacks."""
     known = sorted(fact for fact in facts if fact.relation in {r.name for r in deployment.schema.relations})
     for size in range(1, MOST_FACTS + 1):
         for there in combinations(known, size):
@@ -222,7 +227,7 @@ def _patterns(deployment: Deployment, parts: Parts, facts: Facts) -> Iterator[tu
 
 
 def _about(deployment: Deployment, parts: Parts, values: Iterable[Value]) -> Iterator[Fact]:
-    """The facts over some values outside C and finite sorts."""
+    """Yield the facts over some values outside C and finite sorts."""
     sort_of = {value: sort for value in values for sort in parts.sorts if value in parts.names[sort]}
     for relation in deployment.schema.relations:
         domains = [
@@ -235,7 +240,7 @@ def _about(deployment: Deployment, parts: Parts, values: Iterable[Value]) -> Ite
 
 
 def _form(parts: Parts, there: Facts, absent: Facts) -> tuple[Facts, Facts]:
-    """The least of what both become by renaming of their values."""
+    """Return the least of what both sets become by renaming their values."""
     sort_of = parts.sort_of(there)
     values = sorted(sort_of, key=lambda value: (sort_of[value], value))
     names = [
@@ -253,7 +258,7 @@ def _form(parts: Parts, there: Facts, absent: Facts) -> tuple[Facts, Facts]:
 
 
 def _sentence(deployment: Deployment, parts: Parts, there: Facts, absent: Facts) -> Formula:
-    """That where the first facts are one of the others is."""
+    """Return the sentence that the facts ``there`` imply one of ``absent``, or are not all true if empty."""
     sort_of = parts.sort_of(there)
     number = {sort: sum(own == sort for own in sort_of.values()) for sort in sort_of.values()}
     initials = [sort[0].lower() for sort in number]

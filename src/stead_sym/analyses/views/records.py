@@ -1,4 +1,4 @@
-"""Initial databases of many records, as views.
+"""Represent initial databases of many records as views.
 
 The identifiers of `init` are constants of a deployment. Those that nothing else mentions can be values as any
 others: with C' for what is mentioned, let A' be the deployment whose constants are C'.
@@ -37,14 +37,17 @@ from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, TextValue, Value
 
 MOST_CONSTANTS = 12
-"""So many identifiers of `init` of open sorts stay constants, whether or not anything mentions them."""
+"""Up to this many identifiers of `init` of open sorts stay constants, even if nothing mentions them."""
 
 
 def forgetting(
     deployment: Deployment, asked: Iterable[Expanded], known: Iterable[Value] = ()
 ) -> tuple[Deployment, Records | None]:
-    """A' and its D0, where agents tell the values ``known`` from others; the deployment itself and None where
-    it has few constants, or where `initially` has it start from others too."""
+    """Return A' and its D0, if agents distinguish the values ``known`` from others.
+
+    Returns the deployment itself and None if it has few constants, or if `initially` admits other initial
+    databases too.
+    """
     open_sorts = deployment.unbounded or frozenset(deployment.bounds)
     many = sum(len(deployment.constants[sort]) for sort in open_sorts)
     if many <= MOST_CONSTANTS or deployment.initially is not None:
@@ -69,7 +72,7 @@ def forgetting(
 
 
 def _mentioned(deployment: Deployment, asked: Iterable[Expanded]) -> frozenset[Value]:
-    """The constants of all formulas."""
+    """Return the constants of all formulas."""
     formulas = [*asked, *(spec.formula for spec in deployment.specs)]
     found: set[Value] = {text.value for text in deployment.schema.texts}
     for tool in deployment.tools_and_events:
@@ -94,7 +97,7 @@ def _said(statement: Statement) -> Iterator[Expanded]:
 
 
 _NAMES = tuple(f"·{place}" for place in range(MOST_RECORDS))
-"""What stands for values in the facts of kinds and shapes: no names of the language."""
+"""Placeholders for values in the facts of kinds and shapes; the language has no such names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class _Shape:
 
 
 class Records:
-    """One large D0. Values of one sort are of one *kind* if they are in the same facts beside constants."""
+    """A large D0. Values of one sort are of one *kind* if they are in the same facts beside constants."""
 
     def __init__(self, deployment: Deployment, facts: Facts) -> None:
         self._all, self._within = facts, dict[Schema, Records]()
@@ -147,14 +150,14 @@ class Records:
             self._shapes.add(_Shape(shape, renamed_facts(within, dict(zip(order, _NAMES, strict=False)))))
 
     def within(self, part: Slice) -> Records:
-        """D0 as far as a slice goes."""
+        """Return D0 restricted to a slice."""
         schema = part.deployment.schema
         if schema not in self._within:
             self._within[schema] = Records(part.deployment, part.facts(self._sorts_of, self._all))
         return self._within[schema]
 
     def views(self, diagrams: Diagrams, k: int) -> dict[Sizes, Bdd]:
-        """α_k(D0), or more, for each size of k values."""
+        """Return α_k(D0), or a larger set, for each size of k values."""
         m, views = diagrams.manager, dict[Sizes, Bdd]()
         for j in range(1, k + 1):
             fewer, gluing = Gluing(diagrams, j - 1, views=views), Gluing(diagrams, j)
@@ -175,7 +178,7 @@ class Records:
         return tuple(self._kinds[kind][0] for kind in kinds)
 
     def _facts(self, shape: _Shape, names: _Names) -> Facts:
-        """The part that has the shape."""
+        """Return the part that has the shape."""
         to = dict(zip(_NAMES, names.names, strict=False))
         own = (
             renamed_facts(self._kinds[kind][1], {_NAMES[0]: name})
@@ -184,8 +187,11 @@ class Records:
         return renamed_facts(shape.facts, to).union(*own)
 
     def _nowhere_apart(self, names: _Names) -> Bdd:
-        """Two values of kinds of which each value shares a fact with each other one, or of a kind with one
-        value. Of a kind without facts there are values in no fact at all."""
+        """Return the instances of two names of such kinds that their values always share a fact.
+
+        They include two names of one kind that has a single value. For a kind without facts some values are
+        in no fact at all, so such kinds are left out.
+        """
         alone = ((kind, kind) for kind, number in self._number.items() if number == 1)
         found: list[Bdd] = []
         for pair in {*self._sharing, *alone}:
@@ -199,14 +205,14 @@ class Records:
         return names.diagrams.manager.disj(found)
 
     def _is(self, kind: int, name: Value, names: _Names) -> Bdd:
-        """The name is of a kind."""
+        """Return the instances in which the name is of a kind."""
         facts = renamed_facts(self._kinds[kind][1], {_NAMES[0]: name})
         own = [fact for fact in names.facts if name in fact.args and not names.has_other(fact, name)]
         return names.diagrams.manager.cube({names.diagrams.bit(fact): fact in facts for fact in own})
 
 
 class _Names:
-    """Names of a size, each with its sort."""
+    """The names of a size, each with its sort."""
 
     def __init__(self, diagrams: Diagrams, size: Sizes) -> None:
         self.diagrams, self.facts = diagrams, diagrams.facts(size)
@@ -215,14 +221,14 @@ class _Names:
         self.names = tuple(name for _, names in own for name in names)
 
     def about_all(self) -> Iterator[Fact]:
-        """The facts that have all of the names."""
+        """Return the facts that have all of the names."""
         return (fact for fact in self.facts if set(self.names).issubset(fact.args))
 
     def has_other(self, fact: Fact, name: Value) -> bool:
-        """Whether a fact has another name."""
+        """Return whether a fact has another name."""
         return any(u != name and u in self.names for u in fact.args)
 
     def cube(self, facts: Iterable[Fact]) -> Bdd:
-        """The instance with these facts."""
+        """Return the instance with these facts."""
         there = frozenset(facts)
         return self.diagrams.manager.cube({self.diagrams.bit(fact): fact in there for fact in self.facts})

@@ -1,4 +1,4 @@
-"""A deployment as far as some relations go, which can do whatever the whole one can.
+"""Slice a deployment to some relations; the slice can do whatever the whole deployment can.
 
 Definition. Let K be relations of a deployment. For a first-order formula f let f⁺ be f with atoms of other
 relations replaced by `true` where they stand positively and by `false` where they stand negatively, and with
@@ -24,8 +24,8 @@ has, and with U_S(v) for each v that is active in D, or inserted; the values tha
 no fact of K, and are taken out one by one. What is fresh in D is so in D_K. An alternative without
 statements leaves D_K as it is. ∎
 
-One decision: a slice is a deployment, so that whatever is asked of deployments is asked of it. Which slices
-are looked at is said in `views.growing_slices`.
+One decision: a slice is a deployment, so that everything that analyses deployments analyses it.
+`views.growing_slices` chooses the slices to look at.
 """
 
 from __future__ import annotations
@@ -76,23 +76,25 @@ class Slice:
     using: Mapping[str, str]
 
     def asks(self, whole: Deployment, sentence: Expanded) -> bool:
-        """Whether a sentence over the relations of the slice is true in D_K wherever it is in D."""
+        """Return whether a sentence over the relations of the slice is true in D_K if it is true in D."""
         slicing = _Slicing(whole, frozenset(self.kept), dict(self.using))
         slicing.exactly(core(sentence))
         return not (slicing.unsaid & lost(whole, frozenset(self.kept))) - self.using.keys()
 
     def facts(self, sorts: Mapping[str, tuple[str, ...]], facts: Iterable[Fact]) -> frozenset[Fact]:
-        """D_K, for the facts of an instance and the sorts of their relations."""
+        """Return D_K, for the facts of an instance and the sorts of their relations."""
         return _facts_within(self.kept, self.using, sorts, facts)
 
 
 def sliced(
     deployment: Deployment, kept: frozenset[str], asked: Iterable[Expanded], *, every_sort: bool = False
 ) -> Slice:
-    """Return the slice for relations which the conditions of the statements about them speak of, in which
-    these sentences can be asked. With ``every_sort`` it has U_S for each sort of a variable that does not say
-    that its value is active, not only for those of which a relation is left out. Raises `Outside` for a
-    formula of a kind that has no slice."""
+    """Return the slice for some relations in which these sentences can be asked.
+
+    The conditions of the statements about the relations must read only these. With ``every_sort`` the slice
+    has U_S for each sort of a variable that does not state that its value is active, not only for those of
+    which a relation is left out. Raises `Outside` for a formula of a kind that has no slice.
+    """
     sentences = [core(Not(sentence)) for sentence in asked]
     tracked = set(deployment.bounds) if every_sort else lost(deployment, kept)
     taken = {relation.name for relation in deployment.schema.relations}
@@ -134,8 +136,11 @@ def _facts_within(
 
 @dataclass
 class _Slicing:
-    """The parts of a slice, with the relations ``using`` of values in use, by their sorts. ``unsaid`` are the
-    sorts of quantifiers and variables that do not say that their values are active, where that matters."""
+    """The parts of a slice, with the relations ``using`` of values in use, by sort.
+
+    ``unsaid`` has the sorts of quantifiers and variables that do not state that their values are active, if
+    that matters.
+    """
 
     whole: Deployment
     kept: frozenset[str]
@@ -143,7 +148,7 @@ class _Slicing:
     unsaid: set[str] = field(default_factory=set)
 
     def weaker(self, f: Core, positive: bool = True) -> Core:
-        """f⁺, or with ``positive`` false f⁻: what implies f."""
+        """Return f⁺, which f implies; unless ``positive``, return f⁻, which implies f."""
         match f:
             case Truth():
                 return f
@@ -169,7 +174,7 @@ class _Slicing:
                 raise Outside(f"`{f}` is of no kind that is left out of a slice", f.span)
 
     def exactly(self, f: Core, positive: bool = True) -> None:
-        """The formula, over K, is to be true in D_K where it is in D."""
+        """Require that the formula, over K, is true in D_K if it is true in D."""
         match f:
             case Not(body):
                 self.exactly(body, not positive)
@@ -186,8 +191,10 @@ class _Slicing:
                     self.exactly(child, positive)
 
     def _ranging(self, binders: Iterable[Binder], condition: Core, *said: Expanded) -> Core:
-        """The condition, which says then that the values of these variables are active, if neither it nor
-        another formula does."""
+        """Return the condition, extended to state that the values of these variables are active.
+
+        It is not extended for a variable of which the condition or another formula states it.
+        """
         parts = [condition]
         for binder in binders:
             if not any(is_old(f, binder.name, frozenset()) for f in (condition, *said)):
@@ -199,7 +206,7 @@ class _Slicing:
     # tools
 
     def tool(self, tool: Tool) -> Tool | None:
-        """What is left of a tool or event; None if it does nothing."""
+        """Return what is left of a tool or event; None if it does nothing."""
         guard = self.weaker(core(tool.guard))
         effects = tuple(done for effect in tool.effects if (done := self._effect(effect, tool)).statements)
         if not effects or guard == FALSE:
@@ -237,14 +244,14 @@ class _Slicing:
         return replace(effect, when=when, statements=self._used(statements))
 
     def _in_use(self, atom: Atom, active: set[str]) -> Iterator[Insert]:
-        """The values that an insertion brings into use."""
+        """Yield statements for the values that an insertion brings into use."""
         for term, sort in zip(atom.args, self.whole.schema.relation(atom.relation).sorts, strict=True):
             known = isinstance(term, Var) and term.name in active
             if sort in self.using and not known:
                 yield Insert(Atom(self.using[sort], (term,)))
 
     def _used(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-        """Those that do something, each once, with the choices that these speak of."""
+        """Return the statements that do something, each once, with the choices that they read."""
         read: set[str] = set()
         used: list[Statement] = []
         for statement in reversed(list(dict.fromkeys(statements))):
@@ -270,7 +277,7 @@ class _Slicing:
     # the deployment
 
     def deployment(self, asked: Iterable[Expanded]) -> Deployment:
-        """The slice, for these sentences."""
+        """Return the slice for these sentences."""
         whole = self.whole
         relations = tuple(
             replace(r, refers=(), total=None) for r in whole.schema.relations if r.name in self.kept
@@ -324,7 +331,7 @@ class _Slicing:
         return (Initially(any_of, self.weaker(core(lines.where)), span=lines.span),)
 
     def _forgetting(self, relations: Sequence[Relation], tools: Sequence[Tool]) -> Iterator[Tool]:
-        """The events that take a value out of use which no fact of K holds."""
+        """Yield the events that take a value out of use if no fact of K has it."""
         taken = {tool.name for tool in tools}
         for sort, name in self.using.items():
             value = Binder("x", sort)
@@ -343,7 +350,7 @@ class _Slicing:
 
 
 def _holds(relation: Relation, column: int) -> Core:
-    """Whether some fact of the relation has x in the column."""
+    """Return the formula that some fact of the relation has x in the column."""
     args: list[Term] = [Var(f"y{k}") for k in range(relation.arity)]
     args[column] = Var("x")
     found: Core = Atom(relation.name, tuple(args))
@@ -359,7 +366,7 @@ def _variables_of(statement: Insert | Delete) -> frozenset[str]:
 
 
 def _variables(effect: Effect) -> frozenset[str]:
-    """The variables that an alternative speaks of, its own included."""
+    """Return the variables that occur in an alternative, its own included."""
     found = free_variables(effect.when)
     for statement in effect.statements:
         match statement:
@@ -373,7 +380,7 @@ def _variables(effect: Effect) -> frozenset[str]:
 
 
 def _binders(tool: Tool) -> Iterator[Binder]:
-    """All variables of a tool."""
+    """Yield all variables of a tool."""
     yield from tool.params
     formulas = [tool.guard]
     for effect in tool.effects:

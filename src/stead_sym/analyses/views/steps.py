@@ -1,4 +1,4 @@
-"""Over how many values a step has to be looked at.
+"""Bound the number of values over which a step has to be looked at.
 
 Theorem. Let D → D' by an alternative of a call or an event, and X be a set of x values outside C such that
 D'↾X ≠ D↾X. There is Y ⊇ X ∩ ad(D) such that D↾Y → E by the same call, with the same choices and fresh
@@ -13,7 +13,8 @@ values that make parameters and chosen values active, and what each statement ne
 same facts over X ∪ C: what keeps its condition true, and what keeps it false, for each assignment of such
 values to the binders in its atom, and for an insertion what makes these active. Where only the facts of one
 relation are asked for in D'↾X, the same goes for the statements about this relation. The proof is in
-`docs/theory.md`."""
+`docs/theory.md`.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +35,11 @@ from stead_sym.logic.syntax import Binder, Exists, Expanded, Formula, Var
 def values(
     needs: Needs, tool: Tool, effect: Effect, parts: Iterable[Number], relation: str | None = None
 ) -> Iterator[Number]:
-    """How many values of each sort a step is to be looked at over, for parts on so many values, or for the
-    facts of one relation in such parts; none where the alternative changes nothing there. Raises `Outside`,
-    as for an `ensure`."""
+    """Yield the numbers of values of each sort over which a step has to be looked at, for such parts.
+
+    With ``relation`` they are for the facts of that relation in such parts. Yields nothing if the alternative
+    changes nothing there. Raises `Outside`, as for an `ensure`.
+    """
     for x in parts:
         named, kept, beside = read(needs, tool, effect, x, relation)
         for written in beside:
@@ -48,8 +51,10 @@ def values(
 
 
 def fewer(needs: Needs, tool: Tool) -> str:
-    """Return what to write so that the steps of a tool rest on fewer values: a parameter that no condition
-    ties to a fact takes those that may stand beside it."""
+    """Return the remedy so that the steps of a tool rest on fewer values.
+
+    A parameter that no condition ties to a fact takes the values that may stand beside it.
+    """
     said: list[Formula] = [tool.guard, *(effect.when for effect in tool.effects)]
     for param in tool.params:
         holding = [r for r in needs.schema.relations if param.sort in r.sorts]
@@ -64,7 +69,7 @@ def fewer(needs: Needs, tool: Tool) -> str:
 def read(
     needs: Needs, tool: Tool, effect: Effect, x: Number, relation: str | None = None
 ) -> tuple[Number, Number, list[Number]]:
-    """m, g, and v_s for each statement that may change a part on x values. Raises `Outside`."""
+    """Return m, g, and v_s for each statement that may change a part on x values; raises `Outside`."""
     if not effect.statements:
         return Counter(), Counter(), []
     named: Number = Counter(param.sort for param in tool.params if needs.is_open(param.sort))
@@ -111,12 +116,12 @@ def read(
 
 
 def _says(name: str, formulas: Iterable[Expanded]) -> bool:
-    """Whether one of the formulas says in a fact that the value of a variable is active."""
+    """Return whether one of the formulas states in a fact that the value of a variable is active."""
     return any(is_old(f, name, frozenset()) for f in formulas)
 
 
 def _changes(needs: Needs, statement: Insert | Delete, x: Number) -> Number:
-    """What an insertion or deletion needs, to do the same to all facts over x values and C."""
+    """Return what an insertion or deletion needs to do the same to all facts over x values and C."""
     args = statement.atom.args
     sizes: dict[str, int] = {}
     condition: Expanded = statement.where
@@ -141,5 +146,5 @@ def _changes(needs: Needs, statement: Insert | Delete, x: Number) -> Number:
 
 
 def _range(needs: Needs, binder: Binder, x: Number) -> int:
-    """How many values a binder of a fact over x values and C may have."""
+    """Return how many values a binder of a fact over x values and C may have."""
     return len(needs.deployment.constants[binder.sort]) + x[binder.sort]

@@ -1,6 +1,7 @@
-"""What makes a verdict for every number of records say less than it seems to: premises that are true in no
-instance of γ(V), and tools that are offered in none. Every reachable state is in γ(V), so that they are so in
-no run, however many records there are.
+"""Find what weakens a verdict for every number of records: vacuous premises and idle tools.
+
+Such premises are true in no instance of γ(V), and such tools are offered in none. Every reachable state is in
+γ(V), so the same is true of every run, for every number of records.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from stead_sym.logic.syntax import (
 from stead_sym.verification.findings.finding import Finding
 
 Never = Callable[[Expanded], bool]
-"""Whether a sentence is shown to be true in no instance of γ(V)."""
+"""The test whether a sentence is shown to be true in no instance of γ(V)."""
 
 
 def empty_premises(spec: str, formula: Expanded, never: Never) -> Iterator[Finding]:
-    """The premises of what a specification says of all states that are never true, for any values of the
-    variables around them."""
+    """Yield a finding for each premise of a specification that is never true.
+
+    Only premises of what it states of all states are examined, for all values of the variables around them.
+    """
     for implication, binders in _implications(formula, ()):
         premise = implication.left
         for binder in reversed(binders):
@@ -46,7 +49,7 @@ def empty_premises(spec: str, formula: Expanded, never: Never) -> Iterator[Findi
 def _implications(
     formula: Expanded, binders: tuple[Binder, ...]
 ) -> Iterator[tuple[Implies, tuple[Binder, ...]]]:
-    """The implications that a formula asks for in all states, each with the ∀ around it."""
+    """Yield the implications that a formula requires in all states, each with the ∀ around it."""
     match formula:
         case Globally("A", body):
             yield from _implications(body, binders)
@@ -64,8 +67,10 @@ def _implications(
 
 
 def idle_tools(deployment: Deployment, guarded: Deployment, agent: str, never: Never) -> Iterator[Finding]:
-    """The tools that no state offers, and those of which ``guarded``, where they are offered if they are
-    selected, has no call."""
+    """Yield a finding for each tool that is offered in no state, or never selected.
+
+    ``guarded`` offers a tool only if it is selected.
+    """
     for tool in deployment.tools_and_events:
         if tool.stays:
             continue

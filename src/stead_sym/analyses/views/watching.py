@@ -1,4 +1,4 @@
-"""What runs are to do until something comes, as what is always true beside a relation that remembers.
+"""Turn what runs must do until something happens into an invariant, with a relation that remembers.
 
 Definition. Let f be AG ∀x (p → A[l W r]). The deployment *watched* for f has a relation G more, empty
 initially, and each step from D with the facts G of it leads to D' with
@@ -59,15 +59,18 @@ from stead_sym.relational.schema import Relation
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The ``deployment`` watched for a specification, and the ``sentences`` that it is to keep."""
+    """The ``deployment`` watched for a specification, and the ``sentences`` that it has to keep."""
 
     deployment: Deployment
     sentences: tuple[Expanded, ...]
 
 
 def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
-    """The deployment watched for a specification; None where it has another shape, the theorem says nothing
-    of it, or effects are formulas."""
+    """Return the deployment watched for a specification, or None.
+
+    Returns None if the specification has another shape, if the theorem does not apply to it, or if effects
+    are formulas.
+    """
     if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
         return None
     found = tuple(_obligations(formula))
@@ -83,7 +86,7 @@ def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
 
 @dataclass(frozen=True, slots=True)
 class _Obligation:
-    """AG ∀x (p → A[l W r]), ``once`` AG ∀x (p → AX l); without ``since`` for p just A[l W r]."""
+    """The formula AG ∀x (p → A[l W r]), ``once`` AG ∀x (p → AX l); without ``since`` for p just A[l W r]."""
 
     binders: tuple[Binder, ...]
     since: Expanded | None
@@ -92,7 +95,7 @@ class _Obligation:
     once: bool = False
 
     def is_known(self) -> bool:
-        """Whether the theorem is about it."""
+        """Return whether the theorem applies."""
         said = (self.left,) if self.once else (self.left, self.right)
         return all(_is_about_facts(f) for f in (TRUE if self.since is None else self.since, *said)) and all(
             not binder.declared and is_old(f, binder.name, frozenset())
@@ -101,7 +104,7 @@ class _Obligation:
         )
 
     def watch(self, deployment: Deployment) -> tuple[Deployment, Expanded]:
-        """With the relation that remembers, and what is to be kept."""
+        """Return the deployment with the relation that remembers, and the sentence that it has to keep."""
         schema = deployment.schema
         name = fresh_name("watched", {relation.name for relation in schema.relations})
         relation = Relation(name, tuple(binder.sort for binder in self.binders))
@@ -138,7 +141,7 @@ def _with(tool: Tool, statements: tuple[Statement, ...]) -> Tool:
 
 
 def _obligations(formula: Expanded) -> Iterator[_Obligation | None]:
-    """What a specification is the conjunction of; None for what has another shape."""
+    """Yield the conjuncts of a specification; None for one of another shape."""
     match formula:
         case And(parts):
             for part in parts:
@@ -152,7 +155,7 @@ def _obligations(formula: Expanded) -> Iterator[_Obligation | None]:
 
 
 def _always(body: Expanded, binders: tuple[Binder, ...], since: Expanded) -> Iterator[_Obligation | None]:
-    """Of AG ∀x (p → body)."""
+    """Yield the obligations of AG ∀x (p → body); None for one of another shape."""
     match body:
         case Forall(binder, inner) if binder.name not in {b.name for b in binders}:
             if since == TRUE:
@@ -175,7 +178,7 @@ def _always(body: Expanded, binders: tuple[Binder, ...], since: Expanded) -> Ite
 
 
 def _is_about_facts(formula: Formula) -> bool:
-    """Whether each quantifier says in a fact that its value is active."""
+    """Return whether each quantifier states in a fact that its value is active."""
 
     def check(f: Formula) -> bool:
         match f:

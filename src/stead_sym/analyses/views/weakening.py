@@ -1,4 +1,4 @@
-"""Steps without the conditions that rest on too many records, or on no number of them.
+"""Take steps without the conditions that rest on too many records, or on no number of them.
 
 Definition. Let conjuncts be chosen of the guards of a deployment A, of the `when` of alternatives, and of the
 `where` of `choose`, `insert` and `delete` statements. A⁺ is A without those of the first three kinds; one of
@@ -51,8 +51,11 @@ from stead_sym.relational.schema import Relation
 
 @dataclass(frozen=True, slots=True, order=True)
 class LeftOut:
-    """A ``conjunct``, by its number from 0: of the guard of a ``tool`` if ``alternative`` is 0, else of the
-    `when` of that alternative if ``statement`` is 0, else of the `where` of that statement."""
+    """A ``conjunct`` of a condition of a ``tool``, by its number from 0.
+
+    The condition is the guard if ``alternative`` is 0, the `when` of that alternative if ``statement`` is 0,
+    and else the `where` of that statement.
+    """
 
     tool: str
     alternative: int
@@ -126,7 +129,7 @@ def weaker(tool: Tool, left_out: Collection[LeftOut]) -> Tool:
 
 
 def _atoms(tool: Tool, left_out: Collection[LeftOut]) -> Mapping[LeftOut, tuple[Atom, tuple[str, ...]]]:
-    """The atoms F(y) in the place of conjuncts, each with the sorts of y."""
+    """Return the atoms F(y) that replace conjuncts, each with the sorts of y."""
     found: dict[LeftOut, tuple[Atom, tuple[str, ...]]] = {}
     shared: dict[object, str] = {}
     taken = {part.relation for _, part in parts(tool) if isinstance(part, Atom)}
@@ -154,7 +157,7 @@ def _relations(tool: Tool, left_out: Collection[LeftOut]) -> Iterator[Relation]:
 
 
 def _events(relation: Relation) -> Iterator[Tool]:
-    """The events that make what a relation holds any facts about active values."""
+    """Yield the events that insert any facts about active values into a relation, and clear it."""
     values = tuple(Binder(f"x{column}", sort) for column, sort in enumerate(relation.sorts))
     fact = Atom(relation.name, tuple(Var(value.name) for value in values))
     yield Tool(f"{relation.name}?any", values, effects=(Effect((Insert(fact),)),), event=True)
@@ -162,13 +165,12 @@ def _events(relation: Relation) -> Iterator[Tool]:
 
 
 def is_free(relation: str) -> bool:
-    """Return whether a relation is one in the place of a condition."""
+    """Return whether a relation replaces a condition."""
     return relation.startswith("free?")
 
 
 def resting_on_none(needs: Needs, tool: Tool) -> Iterator[LeftOut]:
-    """Yield the conjuncts that no number of records keeps true, or, in the condition of a statement, as they
-    are."""
+    """Yield the conjuncts that no number of records keeps true, or as they are if a statement has them."""
     if tool.stays:
         return
     for alike in _alike(tool).values():
@@ -177,7 +179,7 @@ def resting_on_none(needs: Needs, tool: Tool) -> Iterator[LeftOut]:
 
 
 def _alike(tool: Tool) -> Mapping[object, list[tuple[LeftOut, Core]]]:
-    """The conjuncts, those together that several statements of an alternative ask for."""
+    """Group the conjuncts: those that several statements of an alternative share are together."""
     found: dict[object, list[tuple[LeftOut, Core]]] = {}
     for place, part in parts(tool):
         found.setdefault((place.alternative, place.statement > 0, part), []).append((place, part))
@@ -193,7 +195,7 @@ def _rests(needs: Needs, tool: Tool, place: LeftOut, part: Core) -> bool:
 
 
 def _needed(needs: Needs, tool: Tool, place: LeftOut, part: Expanded) -> Number:
-    """How many values keep a conjunct as it is, about one fact. Raises `Outside`."""
+    """Return how many values keep a conjunct as it is, about one fact; raises `Outside`."""
     statement = (
         tool.effects[place.alternative - 1].statements[place.statement - 1] if place.statement else None
     )
@@ -210,7 +212,7 @@ def _needed(needs: Needs, tool: Tool, place: LeftOut, part: Expanded) -> Number:
 
 
 def in_words(deployment: Deployment, left_out: Collection[LeftOut]) -> Iterator[tuple[str, str]]:
-    """Yield each tool that is taken without something, with what and why."""
+    """Yield each tool that is taken without some conditions, with a description of these and why."""
     needs = Needs(deployment)
     for tool in deployment.tools_and_events:
         conditions = {(alternative, number): f for alternative, number, f in _conditions(tool)}
@@ -234,9 +236,12 @@ def _why(needs: Needs, tool: Tool, place: LeftOut, part: Expanded) -> str:
 def fitting(
     tool: Tool, numbers: Callable[[Tool], list[int]], most: int, left_out: tuple[LeftOut, ...]
 ) -> tuple[LeftOut, ...] | None:
-    """Return conjuncts, with those ``left_out``, without which the steps of a tool rest on at most so many
-    records, those first that save the most; None if there are none. ``numbers`` are those of its
-    alternatives, the largest first. What several statements of an alternative ask for is left out of all."""
+    """Return conjuncts without which the steps of a tool rest on at most ``most`` records, or None.
+
+    They include ``left_out``; the others are added in the order of what they save, the most first.
+    ``numbers`` returns the numbers of the alternatives, the largest first. What several statements of an
+    alternative share is left out of all.
+    """
     alike = [tuple(place for place, _ in own) for own in _alike(tool).values()]
     needed = numbers(weaker(tool, left_out))
     while needed and needed[0] > most:
@@ -252,8 +257,10 @@ def fitting(
 
 
 def stronger(needs: Needs, sentence: Expanded) -> Expanded:
-    """Return a sentence that implies this one, whose negation rests on a number of records if possible:
-    without the alternatives, and without the premises, that rest on none."""
+    """Return a sentence that implies this one, whose negation rests on a number of records if possible.
+
+    It is the sentence without the alternatives and without the premises that rest on no number of records.
+    """
     match sentence:
         case Forall(_, body):
             then = stronger(needs, body)

@@ -1,0 +1,83 @@
+"""The deployment in which runs are followed: calls, with some of their values given, and their successors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from stead_sym.analyses.local.start import Start
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.history import begun
+from stead_sym.deployment.restriction import Restriction, normal_restriction
+from stead_sym.deployment.semantics import outcomes, within
+from stead_sym.deployment.tool import Call, Tool
+from stead_sym.logic.candidates import worth_trying
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.kernel import Core
+from stead_sym.relational.instance import Instance
+from stead_sym.relational.schema import Value
+
+
+def can_be_followed(deployment: Deployment) -> bool:
+    """Return if runs are looked for: there is one initial state, and every sort has a bound."""
+    return deployment.initially is None and not deployment.unbounded
+
+
+class Field:
+    """A deployment in which runs are followed, with what is the same for all questions."""
+
+    def __init__(self, deployment: Deployment, start: Start) -> None:
+        self.deployment, self.start = deployment, start
+        self.endless: set[tuple[Instance, Core, tuple[tuple[Value, Value], ...]]] = set()
+        """States from which an endless run was looked for, with the condition and the values of its names."""
+
+    @cached_property
+    def restriction(self) -> Restriction:
+        """Return the domain with representatives of fresh values."""
+        return normal_restriction(self.deployment)
+
+    @cached_property
+    def initial(self) -> Instance:
+        """Return the state D0 of `init`, with its history."""
+        return begun(self.deployment, self.deployment.init)
+
+    @cached_property
+    def actors(self) -> Mapping[str, str | None]:
+        """Return the first agent that can call each tool; None for an event."""
+        found: dict[str, str | None] = {event.name: None for event in self.deployment.events}
+        return found | {name: roles[0] for name, roles in self.roles.items()}
+
+    @cached_property
+    def roles(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the agents of each tool."""
+        agents = self.deployment.agents
+        names = dict.fromkeys(name for role in agents for name in role.tools)
+        return {name: tuple(role.name for role in agents if name in role.tools) for name in names}
+
+    def unused(self, sort: str) -> Sequence[Value]:
+        """Return the values of a sort outside C."""
+        known = frozenset(self.deployment.constants[sort])
+        return [value for value in self.restriction.values[sort] if value not in known]
+
+    def after(self, call: Call, state: Instance, by: int) -> Iterator[Instance]:
+        """Yield the successors by an alternative of a call."""
+        for found in outcomes(self.deployment, call, state, self.restriction, self.actors[call.tool], by=by):
+            if within(self.restriction, found):
+                yield found
+
+    def calls(self, tool: Tool, state: Instance, given: Mapping[str, Value]) -> Iterator[Call]:
+        """Yield the enabled calls of a tool in a state that agree with the given values."""
+        sorts = self.deployment.schema.sort
+        chosen: Iterable[Mapping[str, Value]] = ({},)
+        for param in sorted(tool.params, key=lambda one: one.name not in given):
+            among = sorts(param.sort).values or sorted(state.active_domain[param.sort])
+            if param.name in given:
+                among = [given[param.name]] if given[param.name] in among else []
+            chosen = [
+                {**sigma, param.name: value}
+                for sigma in chosen
+                for value in worth_trying(among, tool.guard, param.name, state, {**given, **sigma})
+            ]
+        for sigma in chosen:
+            if holds(tool.guard, state, sigma):
+                yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))

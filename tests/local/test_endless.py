@@ -1,0 +1,135 @@
+"""What is shown of endless runs on few facts, what a run that repeats refutes, and what must be left open."""
+
+from __future__ import annotations
+
+import pytest
+
+from stead_sym.agents.roles import wrap_all
+from stead_sym.analyses.local.verify import localise
+from stead_sym.deployment.language import parse_deployment
+from stead_sym.evidence.replay import replay
+from stead_sym.verification.verify import verify
+
+SHOP = """
+deployment shop
+sort item, supplier
+relation From(item key, supplier)
+relation Ordered(item)
+relation Wanted(item)
+relation Closed()
+relation Alarm()
+init
+  From(i1, s1)
+  From(i2, s1)
+  From(i3, s2)
+  Wanted(i1)
+  Wanted(i2)
+event deliver(s: supplier)
+  guard exists i. (From(i, s) & Ordered(i))
+  effect
+    delete Ordered(i) for i where From(i, s)
+event test() "Of the bell."
+  guard ~Alarm()
+  effect
+    insert Alarm()
+event answer(i: item)
+  guard Alarm() & Wanted(i)
+  effect
+    delete Alarm()
+tool order(i: item)
+  guard Wanted(i)
+  effect
+    insert Ordered(i)
+tool wait()
+"""
+COMES = "AG forall i. (Ordered(i) -> AF ~Ordered(i))"
+OTHERS = {"From(i2, s1)", "From(i3, s2)", "Wanted(i2)"}
+
+
+def verdict_of(text, spec, who="any"):
+    """The verdict on few facts, which the engine confirms if there is one."""
+    deployment = parse_deployment(f"{text}spec asked {spec}\n")
+    verdict = localise(deployment, {"": who}).verdicts["asked"]
+    whole = verify(deployment, who, findings=False).verdicts["asked"]
+    assert verdict.holds in (None, whole.holds)
+    if verdict.evidence is not None and verdict.trace.steps:
+        assert replay(deployment, wrap_all(deployment, who), verdict.evidence).complete
+    return verdict
+
+
+def test_a_fair_event_brings_it_about():
+    """The supplier for which the event comes is none that the specification speaks of."""
+    assert verdict_of(SHOP + "fair event deliver\n", COMES).holds is True
+
+
+def test_without_a_constraint_it_need_not_come():
+    verdict = verdict_of(SHOP, COMES)
+    assert verdict.holds is False
+    assert verdict.trace.loop is not None
+
+
+def test_some_value_must_be_there_for_which_it_comes():
+    assert verdict_of(SHOP.replace("  From(i1, s1)\n", "") + "fair event deliver\n", COMES).holds is False
+
+
+def test_an_event_that_may_be_kept_from_coming():
+    closing = "event close()\n  guard ~Closed()\n  effect\n    insert Closed()\n"
+    text = SHOP.replace("& Ordered(i))\n", "& Ordered(i)) & ~Closed()\n", 1) + closing
+    assert verdict_of(text + "fair event deliver\n", COMES).holds is False
+
+
+def test_an_event_that_may_come_without_effect():
+    text = SHOP.replace("event test()", "  effect\nevent test()")
+    assert verdict_of(text + "fair event deliver\n", COMES).holds is False
+
+
+def test_the_values_of_an_event_have_to_be_active():
+    """Once the only item has been shipped nobody is there to answer."""
+    shipping = """event ship(i: item)
+  guard Ordered(i)
+  effect
+    delete Ordered(i)
+    delete From(i, _)
+    delete Wanted(i)
+"""
+    one = "\n".join(line for line in SHOP.splitlines() if line.strip() not in OTHERS) + "\n"
+    text = one.replace("Alarm() & Wanted(i)", "Alarm()") + shipping + "fair event answer\n"
+    assert verdict_of(text, "AG forall i. (Ordered(i) & Alarm() -> AF ~Alarm())").holds is False
+
+
+def test_a_run_that_a_constraint_on_states_leaves_out_counts():
+    closing = "event close()\n  guard ~Closed()\n  effect\n    insert Closed()\n"
+    coming = "event come(i: item)\n  guard Ordered(i)\n  effect\n    delete Ordered(i)\n"
+    text = SHOP + closing + coming + "fair event come\nfair ~Closed()\n"
+    assert verdict_of(text, COMES).holds is not True
+
+
+def test_a_policy_that_waits_repeats_itself():
+    policy = "policy idle\n  call order(i) when Wanted(i) & ~Ordered(i)\n  call wait()\n"
+    assert verdict_of(SHOP + policy, COMES, "idle").holds is False
+
+
+@pytest.mark.parametrize(
+    ("spec", "holds"),
+    [
+        ("EF (Ordered(i1) & Ordered(i2))", True),
+        ("EF Ordered(i3)", False),
+        ("EF exists i. (Ordered(i) & Alarm())", True),
+    ],
+)
+def test_what_can_be(spec, holds):
+    assert verdict_of(SHOP + "fair event deliver\n", spec).holds is holds
+
+
+def test_a_run_that_ends_shows_nothing_that_can_be():
+    """No state is reached from which no step is possible, of which the file is to be told first."""
+    text = SHOP.replace("tool wait()", "tool wait()\n  guard ~Closed()")
+    closing = """event close()
+  guard ~Closed()
+  effect
+    insert Closed()
+    insert Alarm()
+    clear From, Ordered, Wanted
+"""
+    deployment = parse_deployment(f"{text}{closing}spec asked EF Closed()\n")
+    assert localise(deployment, {"": "any"}).verdicts["asked"].holds is None
