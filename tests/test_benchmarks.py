@@ -475,3 +475,13 @@ def test_what_is_counted_is_within_the_fragment() -> None:
     assert unknown.within_fragment(deployment) == ("one",)
     condition = "tool u() guard forall x. (P(x) -> exists y. R(x, y)) effect clear P\n"
     assert unknown.within_fragment(st.parse_deployment(f"{deployment}\n{condition}")) == ()
+
+
+def test_the_checks_of_a_guard_are_timed() -> None:
+    ended = run("guard.py", "--records", "200", "--checks", "5")
+    assert ended.returncode == 0, ended.stderr
+    rows = [json.loads(line) for line in ended.stdout.splitlines()]
+    answers = ["allowed", "not allowed", "not offered"]
+    assert [(row["answer"], row["others"]) for row in rows] == [
+        (answer, others) for others in ("without", "five") for answer in answers
+    ]

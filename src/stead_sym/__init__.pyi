@@ -8,6 +8,7 @@ from . import engines as engines
 from . import errors as errors
 from . import evidence as evidence
 from . import export as export
+from . import guard as guard
 from . import logic as logic
 from . import relational as relational
 from . import report as report
@@ -56,6 +57,8 @@ from .evidence.replay import replay as replay
 from .export.model import exported as exported
 from .export.smv import to_smv as to_smv
 from .export.storm import to_storm as to_storm
+from .guard.guard import Guard as Guard
+from .guard.log import check_audit_log as check_audit_log
 from .logic.evaluate import holds as holds
 from .models.agent import ModelAgent as ModelAgent
 from .models.backends import open_backend as open_backend

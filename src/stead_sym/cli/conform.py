@@ -13,13 +13,11 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.modules import user_module, user_object
+from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
-from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import MAX_STATES, conform
 from stead_sym.conformance.found import Conformance
 from stead_sym.conformance.kept import tests_of
@@ -64,7 +62,7 @@ def _conform(options: argparse.Namespace) -> int:
     if options.test is not None:
         _prepare(options.test)
     with redirect_stdout(sys.stderr):  # what the tools print is no part of the report
-        binding, module = _binding(options.binding)
+        binding, module = user_binding(options.binding)
         if options.database is not None:
             binding = replace(binding, database=options.database)
         with display(options) as progress:
@@ -102,13 +100,3 @@ def _write_tests(found: Conformance, options: argparse.Namespace) -> None:
         path = Path(os.path.relpath(options.file, os.path.dirname(options.test) or ".")).as_posix()
         file = f"Path(__file__).parent / {path!r}"
     Path(options.test).write_text(tests_of(found, file, options.binding), encoding="utf-8")
-
-
-def _binding(words: str) -> tuple[Binding, ModuleType]:
-    """Return the binding that a module holds, and the module."""
-    module, _, name = words.partition(":")
-    found = user_module(words, module)
-    binding = user_object(words, module, name or "binding")
-    if not isinstance(binding, Binding):
-        raise InputError(f"{words}: {name or 'binding'} is no Binding; name one: MODULE:NAME")
-    return binding, found

@@ -28,6 +28,7 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",
         "bounds": "stead-sym bounds refund",
         "conform": "stead-sym conform desk.stead --binding desk_binding",
+        "guard": "stead-sym guard desk.stead --binding desk_binding --mcp desk-server",
         "export": "stead-sym export refund --policy baseline --smv refund.smv",
         "graph": "stead-sym graph refund --policy baseline --of decisions --out refund.svg",
         "sweep": "stead-sym sweep prompts.toml --workers 4",

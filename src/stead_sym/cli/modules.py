@@ -7,11 +7,14 @@ import sys
 from functools import reduce
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stead_sym.agents.wording import one_line
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
+
+if TYPE_CHECKING:
+    from stead_sym.conformance.binding import Binding
 
 
 def user_module(word: str, module: str) -> ModuleType:
@@ -45,6 +48,18 @@ def user_object(word: str, module: str, path: str) -> Any:
     except AttributeError:
         hint = nearest(path, vars(loaded), "name what it has")
         raise InputError(f"{word}: the module {module} has no {path}; {hint}") from None
+
+
+def user_binding(words: str) -> tuple[Binding, ModuleType]:
+    """Return the binding that a module holds, and the module; raise `InputError` if there is none."""
+    from stead_sym.conformance.binding import Binding
+
+    module, _, name = words.partition(":")
+    found = user_module(words, module)
+    binding = user_object(words, module, name or "binding")
+    if not isinstance(binding, Binding):
+        raise InputError(f"{words}: {name or 'binding'} is no Binding; name one: MODULE:NAME")
+    return binding, found
 
 
 def _unloadable(word: str, error: BaseException) -> InputError:

@@ -153,12 +153,18 @@ _GROUPS = {
             "stead-sym export FILE [options]",
         ),
     },
-    "compare it with the system": {
+    "use it with the system": {
         "conform": _Command(
             "run the system's own tools on the states of the deployment: does it do what the file says?",
             "conform.add_conform",
             "stead-sym conform FILE --binding MODULE [options]",
             "exit status: 0 they agree, 1 they differ, 2 the input is wrong, 3 not all states were run",
+        ),
+        "guard": _Command(
+            "serve the tools of an MCP server, and forward the calls that the deployment allows",
+            "guard.add_guard",
+            "stead-sym guard FILE --binding MODULE --mcp COMMAND [options]",
+            "exit status: 0 the client has closed the connection, 2 the input is wrong",
         ),
     },
     "language models": {

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,18 +25,15 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from stead_sym.conformance.binding import Binding, McpTool, Rows
+from stead_sym.conformance.binding import Binding, McpTool
+from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
 from stead_sym.conformance.servers import Servers, serving
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
-from stead_sym.imports.draft import camel
-from stead_sym.imports.reflect import tables_of
-from stead_sym.imports.sorts import distinct
-from stead_sym.imports.tables import Table
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Relation, Value, is_numeral
+from stead_sym.relational.schema import Relation, Value
 
 _SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
@@ -70,7 +67,7 @@ def opened(deployment: Deployment, binding: Binding, *, concurrent: bool = False
     A temporary file stands for a database in memory, which has one connection only, if ``concurrent`` or if
     a tool is one of a server.
     """
-    name = _shown(binding.database)
+    name = shown_url(binding.database)
     if not binding.scratch:
         raise InputError(
             f"{name} is not marked as a scratch database, and its tables would be emptied; bind a"
@@ -98,7 +95,7 @@ def opened(deployment: Deployment, binding: Binding, *, concurrent: bool = False
                 with suppress(SQLAlchemyError):
                     system.clear()
     except (SQLAlchemyError, ImportError) as error:
-        raise InputError(f"{name}: cannot be used ({_reason(error)}); see to the database") from None
+        raise InputError(f"{name}: cannot be used ({reason_of(error)}); see to the database") from None
 
 
 @contextmanager
@@ -143,17 +140,15 @@ class System:
         self._binding = binding
         self._engine = engine
         self._connection = connection
-        self._found = tables_of(connection)
-        metadata = sa.MetaData()
-        metadata.reflect(connection)
-        self._tables = {table.name: table for table in metadata.sorted_tables}
+        self._bound = BoundTables(deployment, binding, connection)
+        self._tables = self._bound.tables
         self._relations = deployment.schema.relations
-        self._rows = {relation.name: self._bound(relation) for relation in self._relations}
+        self._rows = self._bound.rows
         self._emptied = self._to_empty()
         self._sequences = list(self._numbering())
         connection.rollback()
         self._takes_connection = {name: self._callable(name) for name in binding.tools}
-        self._listed = {sort.name: self._contents(sort.name) for sort in deployment.schema.sorts}
+        self._listed = {sort.name: self._bound.contents(sort.name) for sort in deployment.schema.sorts}
         self._written: dict[tuple[str, Value], object] = {}
         self._read: dict[tuple[str, object], Value] = {}
         self._number: dict[str, int] = {}
@@ -183,10 +178,10 @@ class System:
             self._connection.rollback()
             if isinstance(error, OperationalError) and self._last is not None:
                 raise InputError(
-                    f"after {self._last} the tables cannot be emptied ({_reason(error)}); let the tool close"
-                    " what it opens"
+                    f"after {self._last} the tables cannot be emptied ({reason_of(error)}); let the tool"
+                    " close what it opens"
                 ) from None
-            raise CannotLoad(_reason(error)) from None
+            raise CannotLoad(reason_of(error)) from None
 
     def content(self, sort: str, value: Value) -> object:
         """Return what stands for a value in the database, a new identifier for a new value."""
@@ -218,7 +213,7 @@ class System:
             except _REFUSALS as error:
                 if not connection.closed:
                     connection.rollback()
-                return _reason(error)
+                return reason_of(error)
         return None
 
     def state(self) -> Instance:
@@ -282,70 +277,11 @@ class System:
 
     # what stands for what
 
-    def _bound(self, relation: Relation) -> Rows:
-        """Return the rows of a relation, by the binding or by its name."""
-        given = self._binding.relations.get(relation.name)
-        if given is None:
-            given = self._by_name(relation)
-        table = self._tables.get(given.table)
-        if table is None:
-            raise InputError(f"{relation.name} is bound to the table {given.table}, which is not there")
-        for column in (*given.columns, *given.where):
-            if column not in table.c:
-                raise InputError(f"{relation.name} is bound to {given.table}.{column}, which is not there")
-        if len(given.columns) != len(relation.sorts):
-            raise InputError(
-                f"{relation.name} has {len(relation.sorts)} columns and is bound to {len(given.columns)}"
-            )
-        return given
-
-    def _by_name(self, relation: Relation) -> Rows:
-        """Return the rows of the table whose name the relation's begins with, in columns of its names."""
-        tables = [t for t in self._found.tables if relation.name.startswith(camel(t.name))]
-        for table in sorted(tables, key=lambda table: -len(table.name)):
-            called = distinct({column.name: column.name for column in table.columns})
-            columns = {name.lower(): column for column, name in called.items()}
-            found = [columns.get(name.lower()) for name in relation.columns]
-            if found and None not in found and len(found) == len(relation.sorts):
-                return Rows(table.name, tuple(column for column in found if column is not None))
-        raise InputError(f"no table stands for {relation.name}; bind it to the Rows of one")
-
-    def _columns_of(self, sort: str) -> Iterator[tuple[Table, str]]:
-        """Yield the columns that hold values of a sort."""
-        for relation in self._relations:
-            bound = self._rows[relation.name]
-            table = self._found.table(bound.table)
-            for name, one in zip(bound.columns, relation.sorts, strict=True):
-                if one == sort and table is not None:
-                    yield table, name
-
-    def _contents(self, sort: str) -> Mapping[Value, object]:
-        """Return what stands for each value of a finite sort: the text that a constraint lists, or itself."""
-        known = self._deployment.schema.sort(sort)
-        if known.values is None:
-            return {}
-        contents: dict[Value, object] = {}
-        for value in known.values:
-            contents[value] = int(value) if is_numeral(value) else value
-        for table, name in self._columns_of(sort):
-            column = table.column(name)
-            if column is None:
-                continue
-            texts: Iterable[tuple[str, object]] = [(text, text) for text in column.values]
-            if column.kind == "boolean":
-                texts = zip(self._found.booleans, (False, True), strict=True)
-            for text, content in texts:
-                try:
-                    contents[spelled(text, known, self._deployment.schema)] = content
-                except Unusable:
-                    continue  # the deployment knows fewer values than the database allows
-        return contents
-
     def _identifier(self, sort: str, value: Value, number: int) -> object:
         """Return what stands for an identifier."""
         if sort in self._binding.identifiers:
             return self._binding.identifiers[sort](number)
-        columns = list(self._columns_of(sort))
+        columns = list(self._bound.columns_of(sort))
         if columns and all(isinstance(self._tables[t.name].c[name].type, sa.Uuid) for t, name in columns):
             return UUID(int=number)
         kinds = {c.kind for table, name in columns if (c := table.column(name)) is not None}
@@ -367,8 +303,8 @@ class System:
                 emptied.append(table)
             elif name in bound:
                 raise InputError(
-                    f"the table {name} of {_shown(self._binding.database)} has rows, which would be lost; a"
-                    " scratch database has none: empty it yourself, or name another"
+                    f"the table {name} of {shown_url(self._binding.database)} has rows, which would be lost;"
+                    " a scratch database has none: empty it yourself, or name another"
                 )
         return emptied
 
@@ -446,19 +382,6 @@ def _listen(connection: sa.Connection, watch: Watch) -> None:
 
     sa.event.listen(connection, "before_cursor_execute", statement)
     sa.event.listen(connection, "commit", commit)
-
-
-def _shown(url: str) -> str:
-    """Return a URL without its password and options, which may be secret."""
-    try:
-        return sa.make_url(url).set(query={}).render_as_string(hide_password=True)
-    except (SQLAlchemyError, ValueError):
-        return "the database of the binding"
-
-
-def _reason(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def statements(text: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from stead_sym.data.source import Loaded
-from stead_sym.deployment.parts import AgentRole, Gate, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import AgentRole, Gate, Line, Policy, Rule, Spec, View
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -146,9 +146,13 @@ def print_statement(statement: Statement) -> str:
 def print_gate(gate: Gate) -> Iterator[str]:
     """Yield the lines of a gate."""
     yield f"gate {gate.head}"
-    for line in gate.lines:
-        word, args = "permit" if line.permits else "forbid", ", ".join(map(str, line.args))
-        yield f"  {word} {line.tool}({args}){_clause('when', line.when)}"
+    yield from (f"  {print_line(line)}" for line in gate.lines)
+
+
+def print_line(line: Line) -> str:
+    """Return one line of a gate."""
+    word = "permit" if line.permits else "forbid"
+    return f"{word} {line.tool}({', '.join(map(str, line.args))}){_clause('when', line.when)}"
 
 
 def _policy(policy: Policy) -> Iterator[str]:

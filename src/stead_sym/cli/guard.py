@@ -1,0 +1,62 @@
+"""`stead-sym guard`: the tools of an MCP server, behind the guards, gates and shield of a deployment."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import redirect_stdout
+from dataclasses import replace
+
+from stead_sym.cli.modules import user_binding
+from stead_sym.cli.options import add_file
+from stead_sym.deployment.files import load
+
+
+def add_guard(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `guard`."""
+    parser.set_defaults(run=_guard)
+    add_file(parser)
+    parser.add_argument(
+        "--binding",
+        metavar="MODULE[:NAME]",
+        required=True,
+        help="the Binding that names the live database and its tables (default name: binding)",
+    )
+    parser.add_argument("--database", metavar="URL", help="another database than the binding's")
+    parser.add_argument(
+        "--mcp", metavar="COMMAND", required=True, help="the server with the tools: a command, or a URL"
+    )
+    parser.add_argument(
+        "--gate", metavar="NAME", action="append", default=[], help="a gate to enforce; again for the next"
+    )
+    parser.add_argument("--shield", action="store_true", help="compute the shield first, and enforce it too")
+    parser.add_argument("--agent", metavar="NAME", help="the agent, if there are several")
+    parser.add_argument(
+        "--no-bounds",
+        action="store_true",
+        help="allow calls also past the bounds of the file, for what holds for every number of records",
+    )
+    parser.add_argument("--log", metavar="FILE", help="append every decision there, in a chain of hashes")
+
+
+def _guard(options: argparse.Namespace) -> int:
+    from stead_sym.analyses.shield.shield import shield
+    from stead_sym.guard.guard import Guard
+    from stead_sym.guard.proxy import serve
+
+    deployment = load(options.file)
+    with redirect_stdout(sys.stderr):  # stdout is the protocol's
+        binding, _ = user_binding(options.binding)
+    if options.database is not None:
+        binding = replace(binding, database=options.database)
+    with Guard(
+        deployment,
+        binding,
+        gates=options.gate,
+        shield=shield(deployment) if options.shield else None,
+        agent=options.agent,
+        bounds=not options.no_bounds,
+        log=options.log,
+    ) as guard:
+        serve(guard, options.mcp)
+    return 0

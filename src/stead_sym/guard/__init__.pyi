@@ -1,0 +1,6 @@
+"""The public names of `stead_sym.guard`, and where each comes from when it is first used."""
+
+from .decision import Allowed as Allowed
+from .decision import Denied as Denied
+from .decision import ToolCall as ToolCall
+from .log import CheckedLog as CheckedLog

@@ -1,0 +1,82 @@
+"""The decision about a proposed call: allowed, or denied with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Reason: TypeAlias = Literal[
+    "unknown tool", "bad arguments", "not offered", "not allowed", "past a bound", "undecided"
+]
+"""Why a call is denied.
+
+``unknown tool``: the agent has no tool of this name. ``bad arguments``: one is missing, too many, or no value
+of its sort. ``not offered``: the tool's guard is not true. ``not allowed``: a gate's line forbids it, or none
+permits it. ``past a bound``: the database has more values of a sort than the deployment is verified for.
+``undecided``: the database or the log cannot be used, or what decides the call depends on a content that no
+value of its finite sort stands for.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool with its arguments by name, as the system has them."""
+
+    tool: str
+    arguments: Mapping[str, object]
+
+    def __str__(self) -> str:
+        """Return the call as text, its arguments as JSON."""
+        given = (f"{name}={json.dumps(value, default=str)}" for name, value in self.arguments.items())
+        return f"{self.tool}({', '.join(given)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The call may be made. ``by`` are the guard and the lines of gates that let it through.
+
+    ``result`` is what the function returned that carried the call out, if `Guard.call` did. ``entry`` is the
+    number of the decision's line in the log, if there is one.
+    """
+
+    call: ToolCall
+    by: Sequence[str]
+    result: object = None
+    entry: int | None = None
+
+    @property
+    def allowed(self) -> bool:
+        """True."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The call must not be made.
+
+    ``why`` has the reason in words, and ``gate`` the name of the gate if one denies it. ``instead`` are calls
+    that are allowed in the same state.
+    """
+
+    call: ToolCall
+    reason: Reason
+    why: str
+    gate: str | None = None
+    instead: Sequence[ToolCall] = ()
+
+    @property
+    def allowed(self) -> bool:
+        """False."""
+        return False
+
+    @property
+    def words(self) -> str:
+        """The denial as a message to a model."""
+        calls = "; ".join(map(str, self.instead))
+        others = f" Allowed now: {calls}." if calls else " No call is known to be allowed now."
+        return f"{self.call} was not carried out: {self.why}.{others}"
+
+
+Decision: TypeAlias = Allowed | Denied

@@ -1,0 +1,301 @@
+"""A guard: which calls of an agent are carried out, decided in the live database.
+
+A call is allowed if its tool's guard is true in what the database holds, no line of the gates forbids it, and
+one permits it if a gate asks for that: the same formulas that were verified, read there by queries
+(`guard.queries`). Whatever cannot be read or decided is denied.
+
+One decision: the formulas of a tool are one query with the arguments as its parameters, built once. So a
+decision is about one snapshot, and costs what its indices cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Self, TypeAlias
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from stead_sym.analyses.shield.shield import Shield
+from stead_sym.conformance.binding import Binding
+from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
+from stead_sym.data.spelling import Unusable
+from stead_sym.deployment.deployment import Deployment, as_deployment
+from stead_sym.deployment.parts import Gate
+from stead_sym.deployment.printer import print_gate
+from stead_sym.deployment.tool import Tool
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import text_digest
+from stead_sym.guard.cells import Cells
+from stead_sym.guard.decision import Allowed, Decision, Denied, ToolCall
+from stead_sym.guard.in_force import gates_named, gates_of_shield
+from stead_sym.guard.log import AuditLog
+from stead_sym.guard.plans import Plans
+from stead_sym.guard.transactions import indexed, is_conflict, live_engine, transaction
+from stead_sym.logic.names import nearest
+
+_TRIES = 12  # of a transaction that conflicts with others
+
+Do: TypeAlias = Callable[..., object]
+"""A function that carries a call out: given the connection, and the arguments by name."""
+
+
+class Guard:
+    """A decision for every call that an agent proposes, in a live database. Threads may share one.
+
+    ``binding`` names the database and binds its tables to the relations, as for `stead-sym conform`; what
+    runs the tools is not needed. ``gates`` are gates of the deployment, and ``shield`` is what `shield`
+    returned for it: its gate is in force beside them. ``agent`` is the name of the agent if there are
+    several. A denial lists at most ``instead`` calls that are allowed.
+
+    A deployment is verified for at most `bound` values of a sort. A call in a database that has more is
+    denied, unless ``bounds`` is False, which is right for guards and gates that were verified for every
+    number of records.
+
+    ``log`` is a file that every decision is appended to (`check_audit_log`). If it cannot be written, the
+    call is denied.
+
+    Raises `InputError` for a database that cannot be used or does not fit the deployment, for a shield of
+    another deployment, and for guards and gates that no query decides.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        binding: Binding,
+        *,
+        gates: str | Iterable[str] = (),
+        shield: Shield | None = None,
+        agent: str | None = None,
+        bounds: bool = True,
+        instead: int = 5,
+        log: str | Path | None = None,
+    ) -> None:
+        plain = as_deployment(deployment).ungated or deployment
+        if not isinstance(binding, Binding):
+            raise TypeError(f"{binding!r} is no binding; give a `Binding`")
+        if instead < 0:
+            raise InputError(f"instead must be at least 0, got {instead}")
+        names = dict.fromkeys([*deployment.gated, *([gates] if isinstance(gates, str) else gates)])
+        in_force = list(gates_named(plain, list(names)))
+        if shield is not None:
+            in_force.extend(gates_of_shield(shield, plain, list(names)))
+        if agent is None and len(plain.agents) > 1:
+            listed = ", ".join(one.name for one in plain.agents)
+            raise InputError(
+                f"there are several agents ({listed}); name the one that is guarded, with `agent`"
+            )
+        self.deployment = plain
+        self._role = plain.agents[0] if agent is None else plain.agent(agent)
+        self._instead = instead
+        self._log = None if log is None else AuditLog(log)
+        self._engine = live_engine(binding.database)
+        try:
+            with self._engine.connect() as connection:
+                self._cells = Cells(plain, BoundTables(plain, binding, connection), connection)
+                tools = plain.tools_of(self._role)
+                self._plans = Plans(plain, self._cells, tools, in_force, bounds=bounds)
+                self._plans.try_all(connection)
+                self._indexed = set(indexed(connection))
+            if self._log is not None:
+                self._log.append("opened", self._opening(in_force))
+        except (SQLAlchemyError, ImportError) as error:
+            self._engine.dispose()
+            why = f"{shown_url(binding.database)}: cannot be guarded ({reason_of(error)})"
+            raise InputError(f"{why}; see to the database") from None
+        except OSError as error:
+            self._engine.dispose()
+            raise InputError(f"{log}: cannot be written ({error}); name another file") from None
+        except BaseException:
+            self._engine.dispose()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the guard, which is closed in the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the guard."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._engine.dispose()
+
+    # decisions
+
+    def check(self, tool: str, arguments: Mapping[str, object] | None = None) -> Decision:
+        """Return if a call may be made in the present state of the database.
+
+        Nothing holds the state until the call is made: `call` does both in one transaction.
+        """
+        call = _proposed(tool, arguments)
+        try:
+            with transaction(self._engine, writes=False) as connection:
+                return self._logged(self._decide(connection, call))
+        except (SQLAlchemyError, OSError) as error:
+            return self._undecided(call, error)
+
+    async def acheck(self, tool: str, arguments: Mapping[str, object] | None = None) -> Decision:
+        """Return the decision of `check`, which another thread takes meanwhile."""
+        return await asyncio.to_thread(self.check, tool, arguments)
+
+    def call(self, tool: str, arguments: Mapping[str, object] | None, do: Do) -> Decision:
+        """Check a call, and carry it out with ``do`` if it is allowed, in one serialisable transaction.
+
+        ``do`` is called with the connection and the arguments by name. It must not commit. It is called
+        again if the transaction conflicts with another one, so it must do nothing outside the database.
+        What it returns is the `result`. If it raises, nothing is changed, and the exception is passed on.
+        """
+        call = _proposed(tool, arguments)
+        for attempt in range(_TRIES):
+            decision: Decision | None = None
+            try:
+                with transaction(self._engine, writes=True) as connection:
+                    decision = self._logged(self._decide(connection, call))
+                    if isinstance(decision, Denied):
+                        return decision
+                    contents = self._arguments(self._plans.tools[tool], call)
+                    done = replace(decision, result=do(connection, **contents))
+                self.record(done, "done")
+                return done
+            except BaseException as error:
+                conflict = isinstance(error, DBAPIError) and is_conflict(error)
+                if isinstance(decision, Allowed):
+                    self.record(decision, "conflict" if conflict else "failed")
+                if not conflict:
+                    if decision is None and isinstance(error, SQLAlchemyError | OSError):
+                        return self._undecided(call, error)
+                    raise
+            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
+        why = f"it conflicts with others at the same time, also when tried {_TRIES} times"
+        return self._denied_unread(call, why)
+
+    def record(self, allowed: Allowed, event: str) -> None:
+        """Append to the log what became of an allowed call that was made outside of `call`, such as `done`.
+
+        Without such a line the log shows that the call was allowed, and not if it was made.
+        """
+        if self._log is not None and allowed.entry is not None:
+            with suppress(OSError):  # the call is made; its own line is in the log
+                self._log.append(event, {"of": allowed.entry})
+
+    def calls(self, limit: int = 20) -> Sequence[ToolCall]:
+        """Return calls that are allowed in the present state, at most ``limit`` of each tool.
+
+        Raise `InputError` if the database cannot be read.
+        """
+        try:
+            with transaction(self._engine, writes=False) as connection:
+                return self._plans.allowed(connection, limit)
+        except SQLAlchemyError as error:
+            raise InputError(f"the database cannot be read ({reason_of(error)}); see to it") from None
+
+    # what the guard is
+
+    @property
+    def tools(self) -> Sequence[Mapping[str, object]]:
+        """The tools of the agent as function schemas: `name`, `description` and `inputSchema`."""
+        return [self._schema(tool) for tool in self._plans.tools.values()]
+
+    @property
+    def indices(self) -> Sequence[str]:
+        """Statements that create the indices that queries so far could use and the database lacks."""
+        quote = self._engine.dialect.identifier_preparer.quote
+        return [
+            f"CREATE INDEX {quote(f'{table}_{column}')} ON {quote(table)} ({quote(column)})"
+            for table, column in sorted(set(self._plans.sought) - self._indexed)
+        ]
+
+    def _schema(self, tool: Tool) -> Mapping[str, object]:
+        properties = {param.name: self._cells.json_type(param.sort) for param in tool.params}
+        return {
+            "name": tool.name,
+            "description": tool.description,
+            "inputSchema": {
+                "type": "object",
+                "properties": properties,
+                "required": list(properties),
+                "additionalProperties": False,
+            },
+        }
+
+    # deciding
+
+    def _decide(self, connection: sa.Connection, call: ToolCall) -> Decision:
+        tool = self._plans.tools.get(call.tool)
+        contents: Mapping[str, object] = {}
+        decision: Decision
+        if tool is None:
+            there = f"there are {', '.join(self._plans.tools)}"
+            why = f"there is no tool {call.tool}; {nearest(call.tool, self._plans.tools, there)}"
+            decision = Denied(call, "unknown tool", why)
+        else:
+            try:
+                contents = self._arguments(tool, call)
+                decision = self._plans.decide(connection, call, contents)
+            except Unusable as error:
+                tool, decision = None, Denied(call, "bad arguments", str(error))
+        if isinstance(decision, Allowed) or decision.reason == "past a bound":
+            return decision
+        others = self._plans.instead(connection, tool, contents, self._instead)
+        return replace(decision, instead=others)
+
+    def _arguments(self, tool: Tool, call: ToolCall) -> Mapping[str, object]:
+        """Return what stands for the arguments; raise `Unusable`."""
+        names = [param.name for param in tool.params]
+        for name in call.arguments:
+            if name not in names:
+                there = f"there are {', '.join(names)}" if names else "it takes none"
+                raise Unusable(f"there is no argument {name}; {nearest(str(name), names, there)}")
+        contents = {}
+        for param in tool.params:
+            if param.name not in call.arguments:
+                raise Unusable(f"the argument {param.name} is missing")
+            try:
+                contents[param.name] = self._cells.argument(call.arguments[param.name], param.sort)
+            except Unusable as error:
+                raise Unusable(f"the argument {param.name} {error}") from None
+        return contents
+
+    def _undecided(self, call: ToolCall, error: SQLAlchemyError | OSError) -> Denied:
+        what = "database cannot be read" if isinstance(error, SQLAlchemyError) else "log cannot be written"
+        return self._denied_unread(call, f"the {what} ({reason_of(error)})")
+
+    def _denied_unread(self, call: ToolCall, why: str) -> Denied:
+        denied = Denied(call, "undecided", why)
+        with suppress(OSError):  # the log may be what cannot be used
+            self._logged(denied)
+        return denied
+
+    # the log
+
+    def _opening(self, gates: Sequence[Gate]) -> Mapping[str, object]:
+        return {
+            "deployment": self.deployment.name,
+            "digest": text_digest(self.deployment),
+            "agent": self._role.name,
+            "gates": ["\n".join(print_gate(gate)) for gate in gates],
+        }
+
+    def _logged(self, decision: Decision) -> Decision:
+        """Return the decision once it is in the log, if there is one; raise `OSError`."""
+        if self._log is None:
+            return decision
+        entry: dict[str, object] = {"tool": decision.call.tool, "arguments": dict(decision.call.arguments)}
+        if isinstance(decision, Allowed):
+            return replace(decision, entry=self._log.append("allowed", {**entry, "by": list(decision.by)}))
+        self._log.append("denied", {**entry, "reason": decision.reason, "why": decision.why})
+        return decision
+
+
+def _proposed(tool: str, arguments: Mapping[str, object] | None) -> ToolCall:
+    if not isinstance(arguments, Mapping | None):
+        raise TypeError(f"{arguments!r} are no arguments; give them by name")
+    return ToolCall(tool, {str(name): given for name, given in (arguments or {}).items()})

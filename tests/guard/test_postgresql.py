@@ -1,0 +1,177 @@
+"""The guard on PostgreSQL: types that are strict there, an ENUM and a UUID, and races."""
+
+from __future__ import annotations
+
+import threading
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from test_queries import DENSE, FORMS, Asked, agree
+
+import stead_sym as st
+from postgresql import server
+from stead_sym.conformance.binding import Binding
+from stead_sym.relational.instance import Fact, Instance
+
+DESK = """
+deployment desk
+
+sort clerk, refund
+sort state = { asked, approved, paid } rigid
+sort amount = 1..3
+sort level = { low < high }
+
+relation Clerk(id: clerk key, level: level)
+relation Refund(id: refund key, asker: clerk references Clerk, state: state, amount: amount)
+
+initially any Clerk
+bound clerk any
+bound refund 3
+
+define little_paid = (sum n for q: refund, n: amount. Refund(id = q, amount = n, state = paid)) < 3
+
+tool ask(c: clerk, n: amount)
+  guard Clerk(id = c)
+  effect
+    fresh r: refund
+    insert Refund(r, c, asked, n)
+
+tool approve(r: refund, c: clerk)
+  guard Refund(id = r, state = asked) & Clerk(id = c) & ~Refund(id = r, asker = c)
+  effect
+    set Refund(r).state = approved
+
+tool pay(r: refund)
+  guard Refund(id = r, state = approved) & little_paid
+  effect
+    set Refund(r).state = paid
+
+terminal
+
+gate rules
+  permit ask(c, n) when exists v. (Clerk(c, v) & v >= high) | n + 1 <= 2
+  permit approve(_, _)
+  permit pay(_)
+"""
+TABLES = """
+CREATE TYPE state AS ENUM ('asked', 'approved', 'paid');
+CREATE TABLE clerk (id UUID PRIMARY KEY, level VARCHAR(9) NOT NULL);
+CREATE TABLE refund (id INTEGER PRIMARY KEY, asker UUID NOT NULL REFERENCES clerk, state state NOT NULL,
+  amount SMALLINT NOT NULL);
+"""
+ANN, BOB = str(UUID(int=1)), str(UUID(int=2))
+
+
+@pytest.fixture(scope="module")
+def databases():
+    with server() as database:
+        yield database
+
+
+@pytest.fixture
+def url(databases):
+    """A database with two clerks, of whom the first has a high level."""
+    made = databases()
+    engine = sa.create_engine(made)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(TABLES)
+        rows = [{"id": ANN, "level": "high"}, {"id": BOB, "level": "low"}]
+        connection.execute(sa.text("INSERT INTO clerk VALUES (:id, :level)"), rows)
+    engine.dispose()
+    return made
+
+
+def add(url, *rows):
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        for number, asker, state, amount in rows:
+            row = {"id": number, "asker": asker, "state": state, "amount": amount}
+            statement = "INSERT INTO refund VALUES (:id, :asker, CAST(:state AS state), :amount)"
+            connection.execute(sa.text(statement), row)
+    engine.dispose()
+
+
+def guarded(url, **options):
+    return st.Guard(st.parse_deployment(DESK), Binding(url, {}), gates="rules", **options)
+
+
+def test_every_kind_of_answer(url):
+    add(url, (1, ANN, "asked", 1), (2, ANN, "approved", 1), (3, BOB, "paid", 2))
+    with guarded(url) as guard:
+        assert guard.check("approve", {"r": 1, "c": BOB}).allowed
+        assert guard.check("approve", {"r": 1, "c": ANN}).reason == "not offered"
+        assert guard.check("pay", {"r": 2}).allowed
+        assert guard.check("pay", {"r": "2"}).reason == "bad arguments"
+        assert guard.check("approve", {"r": 1, "c": "bob"}).why == "the argument c has to be a UUID"
+        assert guard.check("ask", {"c": ANN, "n": 3}).allowed
+        assert guard.check("ask", {"c": BOB, "n": 1}).allowed
+        denied = guard.check("ask", {"c": BOB, "n": 2})
+        assert denied.reason == "not allowed"
+        assert guard.check(denied.instead[0].tool, denied.instead[0].arguments).allowed
+        calls = guard.calls()
+        assert len([call for call in calls if call.tool == "ask"]) == 4
+        assert all(guard.check(call.tool, call.arguments).allowed for call in calls)
+
+
+def test_integers_that_no_sort_has_and_texts_that_none_lists(url):
+    add(url, (2, ANN, "approved", 1), (3, BOB, "paid", 7))
+    with guarded(url) as guard:
+        assert guard.check("pay", {"r": 2}).reason == "undecided"
+
+
+def test_more_than_the_bound(url):
+    add(url, *[(number, ANN, "approved", 1) for number in range(4)])
+    with guarded(url) as guard:
+        assert guard.check("pay", {"r": 1}).reason == "past a bound"
+
+
+def test_of_several_that_race_what_is_written_counts(url, tmp_path):
+    """Each payment is of a record of its own; only together do they pass the sum that the guard reads."""
+    add(url, *[(number, ANN, "approved", 2) for number in range(3)])
+    ready, decisions = threading.Barrier(3), []
+
+    def pay(connection, r):
+        connection.execute(sa.text("UPDATE refund SET state = 'paid' WHERE id = :r"), {"r": r})
+
+    def agent(number):
+        ready.wait()
+        decisions.append(guard.call("pay", {"r": number}, pay))
+
+    with guarded(url, log=tmp_path / "log") as guard:
+        threads = [threading.Thread(target=agent, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(d.allowed for d in decisions) == [False, True, True]
+        assert len([call for call in guard.calls() if call.tool == "pay"]) == 0
+    assert st.check_audit_log(tmp_path / "log").lines > 4
+
+
+def test_a_collation_that_takes_different_texts_for_equal_is_refused(databases):
+    made = databases()
+    engine = sa.create_engine(made)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+        )
+        connection.exec_driver_sql(TABLES.replace("UUID", "TEXT COLLATE loose"))
+    engine.dispose()
+    with pytest.raises(st.InputError, match="takes different texts for equal"):
+        guarded(made)
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_each_form_is_read_alike(dense, text):
+    facts = [Fact("P", ("k",)), Fact("P", ("a0",)), Fact("T", ("a0", "low")), Fact("Q", ("a1", "b0"))]
+    dense.fill(facts)
+    agree(dense, DENSE.formula(text), {}, Instance(DENSE.schema, frozenset(facts)))
+
+
+@pytest.fixture(scope="module")
+def dense(databases):
+    asked = Asked(DENSE, url=databases())
+    yield asked
+    asked.connection.close()
+    asked.connection.engine.dispose()
