@@ -147,6 +147,14 @@ def test_a_denial_lists_other_calls_about_the_same_records_first(desk, tmp_path)
         assert all(guard.check(call.tool, call.arguments).allowed for call in decision.instead)
 
 
+def test_calls_of_a_message_are_checked_one_by_one(tmp_path):
+    batched = st.parse_deployment(DESK + "\ncalls batch 2\n")
+    with guarded(batched, database(tmp_path, (1, "ann", "asked", 3), (2, "ann", "approved", 3))) as guard:
+        assert guard.check("pay", {"r": 2}).allowed
+        assert guard.check("pay", {"r": 1}).reason == "not allowed"
+        assert guard.check("pay", {"r": 3}).reason == "not offered"
+
+
 def test_none_are_listed_if_none_are_wanted(desk, tmp_path):
     with guarded(desk, database(tmp_path, *ROWS), instead=0) as guard:
         decision = guard.check("pay", {"r": 1})

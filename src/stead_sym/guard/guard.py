@@ -98,9 +98,10 @@ class Guard:
         self._engine = live_engine(binding.database)
         try:
             with self._engine.connect() as connection:
-                self._cells = Cells(plain, BoundTables(plain, binding, connection), connection)
-                tools = plain.tools_of(self._role)
-                self._plans = Plans(plain, self._cells, tools, in_force, bounds=bounds)
+                alone = plain.one_by_one()  # a call of a message has to pass when its turn comes
+                self._cells = Cells(alone, BoundTables(alone, binding, connection), connection)
+                tools = alone.tools_of(self._role)
+                self._plans = Plans(alone, self._cells, tools, in_force, bounds=bounds)
                 self._plans.try_all(connection)
                 self._indexed = set(indexed(connection))
             if self._log is not None:
