@@ -69,7 +69,7 @@ def test_evidence_is_replayed(paying: str, tmp_path: Path) -> None:
     assert main(["replay", paying, str(folder / "unpaid.json")]) == 0
 
 
-@pytest.mark.parametrize("option", [["--certify", "x"], ["--engine", "explicit"]])
+@pytest.mark.parametrize("option", [["--certify", "x"], ["--conformed", "x"], ["--engine", "explicit"]])
 def test_what_needs_all_states_is_refused(
     option: list[str], paying: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,7 +81,7 @@ MANY = "".join(f"  Kept(k{number})\n" for number in range(30))
 
 
 def test_auto_explores_what_is_left_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the data are large few facts come first; where they are small all states are explored at once."""
+    """Few facts come first if the data are large; all states are explored at once if they are small."""
     for data, left in ((MANY, {"AG EF Paid(_)"}), ("", set())):
         path = tmp_path / "paying.stead"
         init = f"relation Kept(order)\nbound order 2\n{'init' * bool(data)}\n{data}"
@@ -97,6 +97,15 @@ def test_auto_explores_what_is_left_open(tmp_path: Path, capsys: pytest.CaptureF
         assert "approved" not in explored
         words = [report["specs"][name]["verdict"] for name in ("approved", "unpaid", "AG EF Paid(_)")]
         assert words == ["holds", "fails", "holds"]
+
+
+def test_auto_reads_the_comparison_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "paying.stead"
+    text = PAYING.replace("bound order 2\n", f"relation Kept(order)\nbound order 2\ninit\n{MANY}")
+    path.write_text(text, encoding="utf-8")
+    missing = str(tmp_path / "none.json")
+    assert main(["verify", str(path), "--method", "auto", "--spec", "unpaid", "--conformed", missing]) == 2
+    assert missing in capsys.readouterr().err
 
 
 def test_auto_shows_a_broken_claim_beside_what_few_facts_decide(

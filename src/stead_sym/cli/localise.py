@@ -39,6 +39,7 @@ _REFUSED = {
     "max_states": "--max-states",
     "annotate": "--annotate",
     "sarif": "--sarif",
+    "conformed": "--conformed",
 }
 """The options that need all reachable states, or are about them."""
 

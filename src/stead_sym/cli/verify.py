@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from stead_sym.agents.roles import deciding
@@ -83,9 +82,7 @@ def _verify(options: argparse.Namespace) -> int:
     prepare_located(options)
     with errors_located(options):
         deployment = request.load()
-        if options.conformed is not None and (
-            options.method == "local" or options.deepen or deployment.unbounded
-        ):
+        if options.conformed is not None and (options.deepen or deployment.unbounded):
             raise InputError("--conformed is for a verification within the bounds of the file; leave it out")
         if options.method == "local":
             return verify_locally(options, deployment, request.questions)
@@ -112,7 +109,7 @@ def _verify_here(
     if options.conformed is not None:
         from stead_sym.conformance.report import conformed
 
-        compared = conformed(replace(request_of(options), gates=()).load(), options.conformed)
+        compared = conformed(deployment.ungated or deployment, options.conformed)
     if options.evidence is not None:
         from stead_sym.report.folder import prepare, write_evidence
 
