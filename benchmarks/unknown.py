@@ -1,4 +1,4 @@
-"""How many generated specifications are unknown for every number of records, and why?
+"""Count the generated specifications that are unknown for every number of records, by reason.
 
     PYTHONPATH=tests python benchmarks/unknown.py [--specifications N] [--from SEED] [--seconds S]
 

@@ -25,7 +25,7 @@ FOUND = {
     "a wrong row by a join": ("other result", 8),
     "a write after a failed check": ("not refused", 3),
 }
-"""How each fault shows, and how many facts the smallest database has that shows it."""
+"""The way in which each fault shows, and how many facts the smallest database has that shows it."""
 
 
 def faulty(fault):

@@ -244,7 +244,7 @@ class LeftOut(Struct, frozen=True):
 
     @property
     def place(self) -> tuple[str, int, int, int]:
-        """Where the conjunct stands."""
+        """Return the place of the conjunct."""
         return self.tool, self.alternative, self.statement, self.conjunct
 
 

@@ -1,4 +1,4 @@
-"""Where a formula must be true, and where it may be, if only a few facts are known.
+"""The states in which a formula must be true, and may be, if only a few facts are known.
 
 A *fact* here is a closed formula of the kernel over constants and names: an atom, or a sentence with a
 quantifier, which is followed as a whole, as "some ticket is on the desk". A state of the abstraction says of

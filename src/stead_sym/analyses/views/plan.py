@@ -49,7 +49,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """How a specification is to be shown.
+    """The way in which a specification is to be shown.
 
     If it is false anywhere, it is refuted over ``needs`` values. ``reason`` says why it is not shown.
     """
