@@ -32,17 +32,17 @@ def cluster() -> Iterator[Any]:
         started.shutdown()
 
 
-def test_forty_runs_of_which_one_kills_its_worker(cluster: Any, tmp_path: Path) -> None:
+def test_many_runs_of_which_one_kills_its_worker(cluster: Any, tmp_path: Path) -> None:
     cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     write_killer(tmp_path, levels=2)
-    listed, file = runs(tmp_path, 40), tmp_path / "results.jsonl"
+    listed, file = runs(tmp_path, 16), tmp_path / "results.jsonl"
     store = str(tmp_path / "decisions.sqlite")
     first = st.sweep(
         listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
     )
     assert (tmp_path / "killed").exists()
-    assert [row.result.outcome for row in first.rows].count("done") == 39
+    assert [row.result.outcome for row in first.rows].count("done") == 15
     assert first.rows[3].result.outcome == "lost"
     assert "WorkerCrashedError" in first.rows[3].result.error
     second = st.sweep(
