@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -18,14 +19,18 @@ from generated import crowds, offices
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.deepening.deepen import Deepening, deepen
 from stead_sym.analyses.views.every_number import EveryNumber, Shown, always
+from stead_sym.analyses.views.vacuity import empty_premises
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.initial import initial_states
+from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import outcomes, possible
 from stead_sym.errors import KeyBroken, NoEffect, NoInitialState, NothingOffered, ReferenceBroken, Undecided
 from stead_sym.logic.evaluate import holds
+from stead_sym.logic.syntax import Formula, Globally, Not
 from stead_sym.relational.instance import Instance
+from stead_sym.verification.findings.finding import Finding
 
 CASES = int(os.environ.get("VIEWS_CASES", "12"))
 BOUND = int(os.environ.get("VIEWS_BOUND", "3"))
@@ -41,11 +46,24 @@ def attacked(made: Callable[[int], str], seed: int) -> tuple[st.Deployment, str]
     return under_gates(deployment, "g") if gated else deployment, "p" if seed % 2 else "any"
 
 
-def shown(deployment: st.Deployment, agent: str, rounds: int) -> Mapping[str, Shown]:
-    """What parts on so many numbers of records show."""
+def shown(
+    deployment: st.Deployment, agent: str, rounds: int
+) -> tuple[Mapping[str, Shown], tuple[Finding, ...]]:
+    """What parts on so many numbers of records show, and what weakens that."""
     specs = {spec.name: spec.formula for spec in deployment.specs}
     search = EveryNumber(deployment, specs, wrap_all(deployment, agent))
-    return {name: one for _ in range(rounds) for name, one in search.further(specs).items()}
+    holding = {name: one for _ in range(rounds) for name, one in search.further(specs).items()}
+    return holding, tuple(search.findings)
+
+
+def premises(deployment: st.Deployment, specs: Collection[str]) -> Iterator[tuple[Spec, Finding]]:
+    """For each premise of these specifications that it is never true, and the finding that says so."""
+    for spec in deployment.specs:
+        if spec.name in specs:
+            asked: list[Formula] = []
+            for finding in empty_premises(spec.name, spec.formula, lambda s: asked.append(s) or True):
+                never = Globally("A", Not(asked[-1]))
+                yield Spec(f"premise {len(asked)} of {spec.name}", never, span=spec.span), finding
 
 
 def within_bounds(
@@ -102,7 +120,12 @@ def test_what_is_shown_is_refuted_by_no_run(
         deployment, agent = attacked(made, seed)
         monkeypatch.setattr("stead_sym.analyses.views.records.MOST_CONSTANTS", 0 if seed % 4 < 2 else 12)
         try:
-            holding = shown(deployment, agent, 1 + (seed % 7 == 0))
+            holding, findings = shown(deployment, agent, 1 + (seed % 7 == 0))
+            never = {
+                spec.name: (spec, finding in findings) for spec, finding in premises(deployment, holding)
+            }
+            specs = (*deployment.written.specs, *(spec for spec, _ in never.values()))
+            deployment = replace(deployment, written=replace(deployment.written, specs=specs))
             false = walked(deployment, seed)
         except NoInitialState:
             continue
@@ -129,6 +152,10 @@ def test_what_is_shown_is_refuted_by_no_run(
         failing = {name: one for name, one in deepened.found.items() if one.verdict.holds is False}
         assert not holding.keys() & failing.keys(), f"seed {seed}"
         assert all(one.verdict.evidence and not one.verdict.evidence.root.holds for one in failing.values())
+        for name, (_, is_found) in never.items():
+            assert not (is_found and name in failing), f"seed {seed}: {name}"
+            found[f"premise {'never' if is_found else 'met' if name in failing else 'not met'}"] += 1
+        failing = {name: one for name, one in failing.items() if name not in never}
         found.update(failing=len(failing))
         found.update(f"bound {one.within['a']}" for one in failing.values() if one.within)
     print(found)
