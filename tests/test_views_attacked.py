@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from random import Random
 
@@ -56,14 +56,16 @@ def shown(
     return holding, tuple(search.findings)
 
 
-def premises(deployment: st.Deployment, specs: Collection[str]) -> Iterator[tuple[Spec, Finding]]:
-    """For each premise of these specifications that it is never true, and the finding that says so."""
-    for spec in deployment.specs:
-        if spec.name in specs:
-            asked: list[Formula] = []
-            for finding in empty_premises(spec.name, spec.formula, lambda s: asked.append(s) or True):
-                never = Globally("A", Not(asked[-1]))
-                yield Spec(f"premise {len(asked)} of {spec.name}", never, span=spec.span), finding
+def premises(spec: Spec) -> Iterator[tuple[Spec, Finding]]:
+    """For each premise of a specification that it is never true, and the finding that would say so."""
+    asked: list[Formula] = []
+
+    def never(sentence: Formula) -> bool:
+        asked.append(sentence)
+        return True
+
+    for finding in empty_premises(spec.name, spec.formula, never):
+        yield Spec(f"premise {len(asked)} of {spec.name}", Globally("A", Not(asked[-1]))), finding
 
 
 def within_bounds(
@@ -121,10 +123,9 @@ def test_what_is_shown_is_refuted_by_no_run(
         monkeypatch.setattr("stead_sym.analyses.views.records.MOST_CONSTANTS", 0 if seed % 4 < 2 else 12)
         try:
             holding, findings = shown(deployment, agent, 1 + (seed % 7 == 0))
-            never = {
-                spec.name: (spec, finding in findings) for spec, finding in premises(deployment, holding)
-            }
-            specs = (*deployment.written.specs, *(spec for spec, _ in never.values()))
+            asked = [pair for spec in deployment.specs if spec.name in holding for pair in premises(spec)]
+            never = {spec.name: finding in findings for spec, finding in asked}
+            specs = (*deployment.written.specs, *(spec for spec, _ in asked))
             deployment = replace(deployment, written=replace(deployment.written, specs=specs))
             false = walked(deployment, seed)
         except NoInitialState:
@@ -152,7 +153,7 @@ def test_what_is_shown_is_refuted_by_no_run(
         failing = {name: one for name, one in deepened.found.items() if one.verdict.holds is False}
         assert not holding.keys() & failing.keys(), f"seed {seed}"
         assert all(one.verdict.evidence and not one.verdict.evidence.root.holds for one in failing.values())
-        for name, (_, is_found) in never.items():
+        for name, is_found in never.items():
             assert not (is_found and name in failing), f"seed {seed}: {name}"
             found[f"premise {'never' if is_found else 'met' if name in failing else 'not met'}"] += 1
         failing = {name: one for name, one in failing.items() if name not in never}
