@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -37,7 +38,7 @@ ALL = tuple(range(259))
 
 
 class ByteModel:
-    """A model whose log-probabilities are a hash (SHA-256) of seed, prompt and path, like random weights.
+    """A model whose log-probabilities are a hash (SHAKE-256) of seed, prompt and path, like random weights.
 
     ``pause`` is the number of seconds that a request takes; ``seen`` is called with every request when it is
     answered.
@@ -82,11 +83,7 @@ class ByteModel:
     def logprobs(self, request: Request) -> list[float]:
         """Return the log-probabilities of the allowed tokens, normalized over all tokens."""
         state = digest([self._seed, request.prompt, request.path])
-        heights = [_uniform(f"{state} {token}") for token in ALL]
+        drawn = hashlib.shake_256(state.encode()).digest(8 * len(ALL))
+        heights = [number / 2**61 for (number,) in struct.iter_unpack(">Q", drawn)]  # of [0, 8)
         total = math.log(math.fsum(map(math.exp, heights)))
         return [heights[token] - total for token in request.allowed]
-
-
-def _uniform(text: str) -> float:
-    """Return a number in [0, 8) from a text."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**61
