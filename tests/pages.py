@@ -286,6 +286,10 @@ def read_page(path: Path) -> Reader:
         ):
             Path("paper.tex").write_text(PAPER, encoding="utf-8")
             reader.read(found)
+        # A module of this page is not one of the same name of the next.
+        for name, module in list(sys.modules.items()):
+            if (getattr(module, "__file__", None) or "").startswith(f"{folder}{os.sep}"):
+                del sys.modules[name]
     return reader
 
 

@@ -34,7 +34,7 @@ def assert_peer_agrees(peer, deployment, agent="any", **options):
         if result.engine.hidden is not None:
             reject()
         export = st.exported(result, MAX_STATES)
-    except st.errors.Undecided:
+    except (st.errors.Undecided, st.errors.DefinitionError, st.errors.NoInitialState):
         reject()
     if len(export.nodes.nodes) > MAX_NODES:
         reject()

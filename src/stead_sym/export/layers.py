@@ -9,23 +9,28 @@ and not the engine's relation.
     a name that D' has, or a constant, stays;
     a name that D' lacks becomes a class, distinct for every name;
     a class stays, or becomes one of the names that D' has and D and C lack: no two the same name.
+
+If states record their last step, D' in the first two lines also has the arguments of that step. A name that D
+has for this reason alone moves like a class (`symbolic.check.held_values`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 
 from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.following import LastStep
 from stead_sym.export.names import Layer
+from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Dead:
-    """A value that occurs in no fact of the state and is no constant.
+    """A value that occurs in no fact of the state, nor in its last step, and is no constant.
 
     ``number`` counts those in slots of one sort, in the order of the slots, from 0.
     """
@@ -57,6 +62,16 @@ class Nodes:
     def transitions(self) -> int:
         """The number of pairs of a node and a successor."""
         return sum(map(len, self.edges))
+
+
+def of_last_step(deployment: Deployment, facts: Iterable[Fact], sort: str) -> Iterator[tuple[Fact, Value]]:
+    """Yield the facts that record a step, with each of its arguments of a sort."""
+    kept = (each for each in deployment.history.kept if isinstance(each, LastStep) and each.whole)
+    sorts = {each.relation.name: each.relation.sorts for each in kept}
+    for fact in facts:
+        for own, value in zip(sorts.get(fact.relation, ()), fact.args, strict=False):
+            if own == sort:
+                yield fact, value
 
 
 def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer]) -> Nodes:
@@ -107,18 +122,19 @@ def _moves(
     )
     before, now = (graph.states[i].active_domain[sort] for i in (node.state, after))
     constants = frozenset(deployment.constants[sort])
+    of_step = {value for _, value in of_last_step(deployment, graph.states[after].facts, sort)}
     fates: dict[Value | Dead, Value | Dead] = {}
     for number, value in enumerate(held):
-        alive = isinstance(value, str) and (value in now or value in constants)
-        fates[value] = value if alive else Dead(number)
-    dead = [value for value in held if isinstance(value, Dead)]
+        stays = value in constants or (value in before and value in now | of_step)
+        fates[value] = value if stays else Dead(number)
+    dead = [value for value in held if value not in before | constants]
     drawn = sorted(now - before - constants)
     for reborn in _injections(dead, drawn):
         yield {**fates, **reborn}
 
 
 def _injections(
-    dead: Sequence[Dead], drawn: Sequence[Value]
+    dead: Sequence[Value | Dead], drawn: Sequence[Value]
 ) -> Iterator[Mapping[Value | Dead, Value | Dead]]:
     """Yield the injections of some of the dead values into the drawn ones."""
     if not dead:

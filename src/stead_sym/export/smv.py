@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import assert_never
 
+from stead_sym.export.layers import of_last_step
 from stead_sym.export.model import Export
 from stead_sym.export.names import (
     Active,
@@ -141,6 +142,7 @@ class _Writer:
         """Return the constraint on a slot's value after a move: see `layers`."""
         constants = self.export.deployment.constants[slot.sort]
         x = slot_name(slot)
+        told = list(of_last_step(self.export.deployment, self.graph.facts, slot.sort))
         risen = [f"next({x}) = {_DEAD}"]
         cases = [f"{x} = {_FREE} : next({x}) = {_FREE};"]
         for u in self._range(slot):
@@ -148,10 +150,13 @@ class _Writer:
             if u in constants:
                 cases.append(f"{x} = {here} : next({x}) = {here};")
                 continue
-            lives, dies = f"next({active}) & next({x}) = {here}", f"!next({active}) & next({x}) = {_DEAD}"
-            cases.append(f"{x} = {here} : ({lives}) | ({dies});")
+            of_step = [self.names.of(Holds(fact)) for fact, value in told if value == u]
+            named = " | ".join(f"next({name})" for name in (active, *of_step))
+            named, moving = (f"({named})", f" & {active}") if of_step else (named, "")
+            lives, dies = f"{named} & next({x}) = {here}", f"!{named} & next({x}) = {_DEAD}"
+            cases.append(f"{x} = {here}{moving} : ({lives}) | ({dies});")
             risen.append(f"(!{active} & next({active}) & next({x}) = {here})")
-        cases.append(f"{x} = {_DEAD} : {' | '.join(risen)};")
+        cases.append(f"{x} {f'!= {_FREE}' if told else f'= {_DEAD}'} : {' | '.join(risen)};")
         return "\n      ".join(["case", *cases]) + "\n    esac"
 
     def _assignment(self, layer: Layer) -> str:
