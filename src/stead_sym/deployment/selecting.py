@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from stead_sym.deployment.callers import called_by, itself
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Rule
 from stead_sym.deployment.tool import Tool
@@ -28,6 +29,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Const,
     Count,
     Each,
     Equal,
@@ -45,7 +47,7 @@ from stead_sym.relational.schema import tells_history
 
 @dataclass(frozen=True)
 class Selecting:
-    """The rules of one agent, as formulas over the state."""
+    """The rules of one agent, as formulas over the state. Of many agents it is one (`deployment.callers`)."""
 
     deployment: Deployment
     role: AgentRole
@@ -92,8 +94,11 @@ class Selecting:
         atom = Atom(relation, tuple(args), sorts=self.deployment.schema.relation(relation).sorts)
         if not self.role.views or tells_history(relation):
             return atom
+        me = {name: Const(value) for name, value in itself(self.role).items()}
         cuts = (
-            substitute(line.where, dict(zip((param.name for param in line.params), args, strict=True)))
+            substitute(
+                line.where, {**me, **dict(zip((param.name for param in line.params), args, strict=True))}
+            )
             for line in self.role.views
             if line.relation == relation
         )
@@ -129,6 +134,7 @@ class Selecting:
 
         The arguments are variables; the one at the ``fixed`` place is free.
         """
+        tool = called_by(self.role, tool)
         guard = substitute(tool.guard, dict(zip((param.name for param in tool.params), args, strict=True)))
         binders = []
         for place, (param, arg) in enumerate(zip(tool.params, args, strict=True)):

@@ -103,7 +103,10 @@ def _answered(
     names = [one.name for one in certificate.agents if one.policy is None]
     if answers.name not in names or answers.name not in {role.name for role in deployment.agents}:
         raise InputError(f"{source}: {short(answers.name)} is no agent that was asked; write it again")
-    return Answered(deployment, deployment.agent(answers.name), answers)
+    role = deployment.agent(answers.name)
+    if role.each is not None:
+        raise InputError(f"{source}: {short(role.name)} is many agents, which no table has; write it again")
+    return Answered(deployment, role, answers)
 
 
 def _asked(
@@ -220,7 +223,7 @@ def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str)
         role = deployment.agent(one.name)
         others = {name for other in deployment.agents if other.name != one.name for name in other.tools}
         for name in one.followed:
-            if one.policy is None or name not in role.tools or name in others:
+            if one.policy is None or role.each is not None or name not in role.tools or name in others:
                 raise InputError(
                     f"{source}: the tool {short(name)} is not one that {one.name or 'the agent'} alone"
                     " selects by a policy; write the certificate again"
