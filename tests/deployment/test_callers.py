@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as hs
@@ -11,6 +13,7 @@ from engine_pairs import both, examples
 from generated.crews import crew
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.selection import decision_contexts
+from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.build import build_deployment, role, tool
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.printer import print_deployment
@@ -192,13 +195,30 @@ def test_from_python():
     assert built.written.agents == read(SHIFT).written.agents
 
 
-def test_what_is_for_agents_that_are_one(tmp_path):
+@pytest.mark.parametrize("agent", ["any", "p", first], ids=str)
+def test_certificates(agent, tmp_path):
+    agents = {"worker": agent}
+    result = st.verify(read(SHIFT), agents, findings=False)
+    st.write_certificate(result, tmp_path / "certificate")
+    checked = st.check_certificate(tmp_path / "certificate")
+    assert {claim.name for claim in checked.claims} == {"one", "never"}
+
+
+def test_a_certificate_of_another_choice_is_rejected(tmp_path):
+    """A table in which a worker does less than its policy, in one context."""
+    result = st.verify(read(SHIFT), "p", findings=False)
+    file = st.write_certificate(result, tmp_path / "certificate") / "certificate.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    [table] = data["agents"]
+    entry = next(entry for entry in table["contexts"] if len(entry["selected"]) > 1)
+    entry["selected"] = entry["selected"][:1]
+    file.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(CertificateRejected):
+        st.check_certificate(file.parent)
+
+
+def test_what_is_for_agents_that_are_one():
     deployment = read(SHIFT)
     result = st.verify(deployment, "p", findings=False)
     with pytest.raises(InputError, match="worker is one agent for each worker"):
-        st.write_certificate(result, tmp_path / "c")
-    with pytest.raises(InputError, match="worker is one agent for each worker"):
         st.VerifiedAgent(deployment, result, "p")
-    free = st.verify(deployment, "any", findings=False)
-    st.write_certificate(free, tmp_path / "d")
-    assert st.check_certificate(tmp_path / "d").claims

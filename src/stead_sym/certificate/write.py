@@ -263,12 +263,6 @@ def uncertifiable(result: Verification) -> str:
         return f"`{result.broken.claim}` is broken, and a certificate is about all reachable states"
     if result.engine.hidden is not None:
         return "the `fair` lines leave finite runs out, and in a certificate a fair run starts in every state"
-    for role in result.deployment.agents:
-        if role.each is not None and result.moves.wrappers[role.name] is not None:
-            return (
-                f"{role.name} is one agent for each {role.each}, and a certificate has no table for many;"
-                f" verify with {role.name}=any"
-            )
     if result.engine.open_leaps:
         return f"{leaps_in_words(result.engine.open_leaps)}, and a certificate is about all reachable states"
     if result.verdicts and all(verdict.holds is None for verdict in result.verdicts.values()):

@@ -87,10 +87,7 @@ def localise(
     asked = deployment.chosen(spec.name for spec in asked)
     wrappers = wrap_all(deployment, agents)
     local = Local(followed(deployment, wrappers, None), backend)
-    known = all(
-        one is None or (type(one.agent) is RuleAgent and deployment.agent(name).each is None)
-        for name, one in wrappers.items()
-    )
+    known = all(one is None or type(one.agent) is RuleAgent for one in wrappers.values())
     moves = None
     if known and can_be_followed(deployment):
         moves = Moves(deployment, wrappers, normal_restriction(deployment))

@@ -46,7 +46,6 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
         shared = {name for other in deployment.agents if other is not role for name in other.tools}
         if (
             wrapper is not None
-            and role.each is None
             and type(agent := wrapper.agent) is RuleAgent
             and agent.constants <= wrapper.rigid
         ):

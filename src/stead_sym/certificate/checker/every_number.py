@@ -223,7 +223,7 @@ def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str)
         role = deployment.agent(one.name)
         others = {name for other in deployment.agents if other.name != one.name for name in other.tools}
         for name in one.followed:
-            if one.policy is None or role.each is not None or name not in role.tools or name in others:
+            if one.policy is None or name not in role.tools or name in others:
                 raise InputError(
                     f"{source}: the tool {short(name)} is not one that {one.name or 'the agent'} alone"
                     " selects by a policy; write the certificate again"

@@ -207,10 +207,6 @@ def _check_agents(certificate: Certificate, deployment: Deployment, source: str)
             f"{source}: there are tables of other agents than the deployment has; write it again"
         )
     for table in certificate.agents:
-        if deployment.agent(table.name).each is not None and (table.policy, table.entries) != (None, None):
-            raise InputError(
-                f"{source}: {table.name} is many agents, which a table cannot have; write it again"
-            )
         if table.policy is not None:
             deployment.policy(table.policy, deployment.agent(table.name))
         for sort in table.known.values():
