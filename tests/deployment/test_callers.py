@@ -222,3 +222,28 @@ def test_what_is_for_agents_that_are_one():
     result = st.verify(deployment, "p", findings=False)
     with pytest.raises(InputError, match="worker is one agent for each worker"):
         st.VerifiedAgent(deployment, result, "p")
+
+
+def test_what_bounds_a_sort_is_an_event():
+    """A tool that removes records would take nobody who calls it."""
+    text = """deployment grow
+sort worker
+sort job
+relation Open(job)
+relation Free(worker)
+init
+  Free(w1)
+tool open(self: worker)
+  guard Free(self)
+  effect
+    fresh j: job
+    insert Open(j)
+agent worker for each w: worker
+  tools open
+  policy p
+    call open(self)
+spec s AG EF exists w. Free(w)
+"""
+    found = st.deepen(read(text), "p", limit=2)
+    assert found.remedy is not None
+    assert "add an event `archive_job(x: job)` that can always happen" in str(found.remedy)
