@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
 
@@ -164,12 +164,23 @@ def actors(deployment, wrappers, state):
     found = {call: {None} for call in enabled(deployment, state)}
     for agent in deployment.agents:
         wrapper = wrappers[agent.name] if isinstance(wrappers, Mapping) else wrappers
-        offered = offer(deployment, state, agent)
-        if offered and wrapper is not None:
-            offered = wrapper.calls(view(deployment, state, agent), offered)
-        for call in offered:
-            found.setdefault(call, set()).add(agent.name)
+        for one, offered in _each(deployment, agent, offer(deployment, state, agent)):
+            if wrapper is not None:
+                offered = wrapper.calls(view(deployment, state, one), offered)
+            for call in offered:
+                found.setdefault(call, set()).add(agent.name)
     return found
+
+
+def _each(deployment, agent, offered):
+    """The agent with what it is offered, or each of many with the calls of which it is `self`."""
+    if agent.each is None:
+        return [(agent, offered)] if offered else []
+    owners = {}
+    for call in offered:
+        names = [param.name for param in deployment.tool(call.tool).params]
+        owners.setdefault(call.args[names.index("self")], set()).add(call)
+    return [(replace(agent, me=me), frozenset(calls)) for me, calls in owners.items()]
 
 
 def replay(deployment, restriction, wrappers, trace, *, leaves_domain=False):

@@ -50,6 +50,7 @@ FIRST = {
     "encode/mutex": ("tests/symbolic/encode/test_mutex.py", "tests/symbolic/plan/test_guess.py"),
     "encode/values": ("tests/symbolic/encode/test_values.py", "tests/symbolic/check/test_held_values.py"),
     "encode": ("tests/symbolic/encode", "tests/symbolic/step/test_effects.py"),
+    "/deployment/callers": ("tests/deployment/test_callers.py",),
     "step/history": ("tests/deployment/test_past.py", "tests/test_conformance.py"),
     "/logic/integers": ("tests/test_integers.py",),
     "step/integers": ("tests/test_integers.py",),
@@ -902,8 +903,8 @@ MUTATIONS = (
     Mutation(
         "views are not cut",
         "explore/views.py",
-        "compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts",
-        "self.manager.true for names, where in shown.cuts",
+        "compiler.formula(where, {**self._itself, **dict(zip(names, terms, strict=True))})",
+        "self.manager.true",
     ),
     Mutation(
         "states that were decided for the ones at hand are not met again",
@@ -1776,7 +1777,7 @@ MUTATIONS = (
     Mutation(
         "agents are asked where they are offered nothing",
         "explore/contexts.py",
-        "undecided = self._offers.by(self.tools, states & ~self.decided)",
+        "undecided = self.offers.by(self.tools, states & ~self.decided)",
         "undecided = states & ~self.decided",
     ),
     Mutation(
@@ -1794,8 +1795,8 @@ MUTATIONS = (
     Mutation(
         "an agent is shown what the first is shown",
         "explore/reach.py",
-        "ContextFinder(self.deployment, agent,",
-        "ContextFinder(self.deployment, replace(agent, views=self.deployment.agents[0].views),",
+        "ContextFinder(self.deployment, one,",
+        "ContextFinder(self.deployment, replace(one, views=self.deployment.agents[0].views),",
     ),
     Mutation(
         "the tools of an agent that selects everything are everybody's",
@@ -2134,7 +2135,7 @@ MUTATIONS = (
     Mutation(
         "any call may be made",
         "/evidence/replay.py",
-        "if step.call not in self._possible(state, step.actor):",
+        "if step.call not in self._possible(state, step.actor, step.call):",
         "if False:",
     ),
     Mutation(
@@ -2710,8 +2711,8 @@ MUTATIONS = (
     Mutation(
         "calls without one alike are left out beside those with one",
         "check/choices.py",
-        "rest[tool].append(calls & ~alike[tool])",
-        "rest[tool].append(calls if alike[tool] == m.false else m.false)",
+        "selection = {**selection, tool: selection[tool] & ~family}",
+        "selection = {**selection, tool: m.false}",
     ),
     Mutation(
         "a game goes back from new states only",
@@ -3573,6 +3574,54 @@ MUTATIONS = (
         "step/effects.py",
         "if beyond != m.false:",
         "if False:",
+    ),
+    Mutation(
+        "one of many is offered the calls of all",
+        "/deployment/callers.py",
+        "if role.me in (None, who):",
+        "if True:",
+    ),
+    Mutation(
+        "many decide as one",
+        "/deployment/callers.py",
+        "who = caller(deployment, role, call).me",
+        "who = role.me",
+    ),
+    Mutation(
+        "the guards of all are those of one of many",
+        "/deployment/callers.py",
+        "return replace(tool, guard=conjunction((Equal(Var(SELF), Const(role.me)), tool.guard)))",
+        "return tool",
+    ),
+    Mutation(
+        "nobody of many is itself in views",
+        "/deployment/callers.py",
+        "return {} if role.me is None else {SELF: role.me}",
+        'return {} if role.me is None else {SELF: "nobody"}',
+    ),
+    Mutation(
+        "a call of one of many is of the first parameter",
+        "/deployment/callers.py",
+        "return [param.name for param in tool.params].index(SELF)",
+        "return 0",
+    ),
+    Mutation(
+        "only one of many is found",
+        "explore/reach.py",
+        "return [replace(agent, me=value) for value in self.encoding.values[agent.each]]",
+        "return [replace(agent, me=self.encoding.values[agent.each][0])]",
+    ),
+    Mutation(
+        "calls of all of many are those of one",
+        "explore/contexts.py",
+        "return {name: of & self.encoding.is_value(selves[name], me) for name, of in calls.items()}",
+        "return calls",
+    ),
+    Mutation(
+        "many that may choose between them may choose",
+        "/verification/scope.py",
+        "own = [param.name for param in tool.params if role.each is None or param.name != SELF]",
+        "own = [param.name for param in tool.params]",
     ),
 )
 

@@ -37,6 +37,7 @@ PARTS = (
         "default",
         "delete",
         "deny",
+        "each",
         "effect",
         "empty",
         "ensure",

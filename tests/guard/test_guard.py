@@ -155,6 +155,19 @@ def test_calls_of_a_message_are_checked_one_by_one(tmp_path):
         assert guard.check("pay", {"r": 3}).reason == "not offered"
 
 
+def test_calls_of_many_agents_are_checked_with_who_calls(tmp_path):
+    text = DESK.replace("r: refund, c: clerk", "r: refund, self: clerk")
+    text = text.replace(
+        "Clerk(c) & ~Refund(id = r, asker = c)", "Clerk(self) & ~Refund(id = r, asker = self)"
+    )
+    text += "agent clerk for each w: clerk\n  tools approve\nagent till\n  tools ask, pay\n"
+    with guarded(
+        st.parse_deployment(text), database(tmp_path, (1, "ann", "asked", 3)), agent="clerk"
+    ) as guard:
+        assert guard.check("approve", {"r": 1, "self": "bob"}).allowed
+        assert guard.check("approve", {"r": 1, "self": "ann"}).reason == "not offered"
+
+
 def test_none_are_listed_if_none_are_wanted(desk, tmp_path):
     with guarded(desk, database(tmp_path, *ROWS), instead=0) as guard:
         decision = guard.check("pay", {"r": 1})

@@ -10,6 +10,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from engine_pairs import examples, replay
+from generated.crews import crew
 from generated.deployments import deployments
 from generated.past import past_workflows
 from generated.refusals import refused_workflows
@@ -19,6 +20,7 @@ from stead_sym.analyses.local.field import can_be_followed
 from stead_sym.analyses.local.model import Local, Refuted, Shown
 from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.local.verify import localise
+from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
@@ -95,6 +97,15 @@ def test_deployments(deployment):
 @given(workflows())
 def test_fair_events(deployment):
     assert_law(with_fair_events(deployment))
+
+
+@settings(max_examples=examples(30))
+@given(st.integers(0, 10**6), st.booleans())
+def test_agents_that_are_many(seed, listed):
+    """A policy of many is followed as guards, in which `self` is the parameter of the tool."""
+    deployment = parse_deployment(crew(seed, listed=listed).many)
+    agents = {role.name: "any" if role.name == "boss" else "p" for role in deployment.agents}
+    assert_law(deployment, agents)
 
 
 @settings(max_examples=examples(60))

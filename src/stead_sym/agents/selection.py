@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
+from stead_sym.agents.base import DecisionContext
+from stead_sym.deployment.callers import caller, callers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
-from stead_sym.deployment.semantics import possible, shown
+from stead_sym.deployment.semantics import offer, possible, shown
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -56,25 +58,42 @@ def selections(
     calls = possible(deployment, state) if calls is None else calls
     actors: dict[Call, tuple[str, ...]] = {}
     for agent in deployment.agents:
-        if offered := frozenset(call for call in calls if call.tool in agent.tools):
-            wrapper = wrappers[agent.name]
-            context = presented(deployment, wrapper, state, agent, offered)
-            taken = offered if wrapper is None else wrapper.calls(context, offered)
-            for call in taken:
-                actors[call] = (*actors.get(call, ()), agent.name)
+        wrapper = wrappers[agent.name]
+        if wrapper is None:
+            taken: Iterable[Call] = (call for call in calls if call.tool in agent.tools)
+        else:
+            contexts = decision_contexts(deployment, wrapper, state, agent, calls)
+            taken = (call for context in contexts for call in wrapper.calls(context.view, context.calls))
+        for call in taken:
+            actors[call] = (*actors.get(call, ()), agent.name)
     return actors | dict.fromkeys((call for call in calls if deployment.tool(call.tool).event), ())
 
 
-def presented(
+def decision_contexts(
     deployment: Deployment,
     wrapper: Wrapper | None,
     state: Instance,
     agent: AgentRole,
-    offered: frozenset[Call],
-) -> Instance:
-    """Return the view of a wrapped agent in a state, including its part of the past."""
+    calls: Collection[Call] | None = None,
+) -> Iterator[DecisionContext]:
+    """Yield the contexts in which an agent decides in a state.
+
+    This is one if it is offered a call, or one for each of the many that it stands for. A view includes the
+    agent's part of the past. ``calls`` are those `possible` in the state, if they are computed already.
+    """
     told, known = ((), ()) if wrapper is None else (wrapper.told, wrapper.known)
-    return shown(deployment, state, agent, offered, told, known)
+    for own, offered in callers(
+        deployment, agent, offer(deployment, state, agent) if calls is None else calls
+    ):
+        yield DecisionContext(shown(deployment, state, own, offered, told, known), offered)
+
+
+def context_of(
+    deployment: Deployment, wrapper: Wrapper | None, state: Instance, agent: AgentRole, call: Call
+) -> DecisionContext:
+    """Return the context in which an agent makes an offered call."""
+    [context] = decision_contexts(deployment, wrapper, state, caller(deployment, agent, call))
+    return context
 
 
 def selection(

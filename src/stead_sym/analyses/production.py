@@ -88,7 +88,7 @@ class VerifiedAgent:
 
     Raises `InputError` for a report of another deployment, of unknown verdicts, or of an agent that was
     verified as one that may do anything and thus has no decisions, for a deployment whose agents make several
-    calls in one message, and if arguments do not fit together.
+    calls in one message, for agents that are many, and if arguments do not fit together.
     """
 
     def __init__(
@@ -116,6 +116,12 @@ class VerifiedAgent:
             raise InputError(
                 f"agents of {deployment.name} make several calls in one message, and a verified agent is"
                 " asked for one; verify a file without `calls batch`"
+            )
+        many = [other for other in deployment.agents if other.each is not None and role in (None, other.name)]
+        if many:
+            raise InputError(
+                f"{many[0].name} is one agent for each {many[0].each}, and a verified agent is one; guard its"
+                " calls with `stead_sym.guard`"
             )
         source = str(verified) if isinstance(verified, str | Path) else "the report"
         report = _read(verified) if isinstance(verified, str | Path) else verified

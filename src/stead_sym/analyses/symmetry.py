@@ -22,8 +22,9 @@ from dataclasses import dataclass
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, wrap_all
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import CanonicalWrapper, Decision
+from stead_sym.deployment.callers import caller, callers
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import AgentRole, Spec
 from stead_sym.deployment.semantics import offer, view
@@ -204,10 +205,7 @@ def _symmetric(deployment: Deployment, result: Verification, wrappers: Wrappers)
             continue
         shown: dict[DecisionContext, list[tuple[Instance, Decision]]] = {}
         for state in states:
-            if offered := offer(deployment, state, role):
-                [decision] = wrapper.decide(
-                    [DecisionContext(presented(deployment, wrapper, state, role, offered), offered)]
-                )
+            for decision in wrapper.decide([*decision_contexts(deployment, wrapper, state, role)]):
                 if not decision.action_rigid:
                     shown.setdefault(decision.canonical, []).append((state, decision))
         for context, selected in wrapper.decisions:
@@ -271,8 +269,9 @@ def _separations(
     hidden = [r.name for r in deployment.schema.relations if role.views and r.name not in whole]
     counts: Counter[str] = Counter()
     for state, decision in shown:
-        seen = view(deployment, state, role)
-        offered = offer(deployment, state, role)
+        own = caller(deployment, role, min(decision.calls))
+        seen = view(deployment, state, own)
+        [(_, offered)] = callers(deployment, own, offer(deployment, state, role))
         for relation in hidden:
             more = Instance(seen.schema, seen.facts.union(f for f in state.facts if f.relation == relation))
             if more != seen:

@@ -10,12 +10,14 @@ import argparse
 import random
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from stead_sym.agents.base import Agent, DecisionContext
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.store import Store
 from stead_sym.agents.roles import ANY, AgentLike, by_agent
+from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.agent_options import add_engine_options, add_prompts
 from stead_sym.cli.agents import opened
@@ -24,7 +26,6 @@ from stead_sym.cli.options import add_file, add_gates
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
-from stead_sym.deployment.semantics import offer, view
 from stead_sym.errors import InputError
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.audit import Audit, audit, random_renaming, search
@@ -154,9 +155,7 @@ def _contexts(
     deployment: Deployment, role: AgentRole, model: Agent, number: int | None
 ) -> dict[int, DecisionContext]:
     """Return the contexts to audit, by number: the given one, or all in which there is a choice."""
-    start = deployment.init
-    offered = offer(deployment, start, role)
-    initial = {0: DecisionContext(view(deployment, start, role), offered)} if offered else {}
+    initial = dict(enumerate(islice(decision_contexts(deployment, None, deployment.init, role), 1)))
     if number == 0 and initial:
         return initial
     agents: dict[str, AgentLike] = dict.fromkeys((agent.name for agent in deployment.agents), ANY)

@@ -83,7 +83,8 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
     for role in d.agents:
         shown = ", ".join(view.relation for view in role.views) or "the whole state"
         calls = "" if role.calls is None else f"; calls {role.calls}"
-        yield role.name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}{calls}"
+        name = role.name if role.each is None else f"{role.name} for each {role.each}"
+        yield name or "agent", f"{', '.join(role.tools) or 'no tools'}; is shown {shown}{calls}"
     claims = [f"bound {sort} {bound}" for sort, bound in d.bounds.items() if sort not in d.unbounded]
     claims += [f"key of {relation.name}" for relation in d.schema.relations if relation.keys]
     claims += [reference.name for reference in d.schema.references]

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stead_sym.agents.roles import Wrappers
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.deployment.semantics import enabled, exceeded, offer
 from stead_sym.deployment.tool import Call
-from stead_sym.deployment.trace import Step, Trace
+from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.moves import Moves
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 
@@ -72,7 +73,7 @@ class Stepper:
         for role in self.deployment.agents:
             offered = offer(self.deployment, state, role)
             decided = self._moves.decided(state, role)
-            selected = offered if decided is None else decided[0].calls
+            selected = {call for decision, _ in decided for call in decision.calls} if decided else offered
             calls += [self._choice(role.name, call, call in selected) for call in sorted(offered)]
         calls.sort(key=lambda choice: not choice.selected)
         events = (self._choice(None, call, True) for call in sorted(enabled(self.deployment, state)))
@@ -86,7 +87,7 @@ class Stepper:
 
         The steps after the present position are dropped.
         """
-        steps = (*self.run.steps[: self.position], Step(choice.call, after, choice.actor))
+        steps = (*self.run.steps[: self.position], step_by(self.deployment, choice.call, after, choice.actor))
         self.run = Trace(self.run.start, steps, of_many=self.run.of_many)
         self.position += 1
 

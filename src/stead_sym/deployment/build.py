@@ -45,6 +45,7 @@ from stead_sym.deployment.language import (
 )
 from stead_sym.deployment.parts import (
     ANY,
+    SELF,
     Expected,
     FairAction,
     Initially,
@@ -61,7 +62,7 @@ from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.compose import as_formula
 from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.syntax import TRUE, Atom, Const, Definition, Formula
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Definition, Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Sort
 
@@ -161,10 +162,12 @@ def role(
     policies: Mapping[str, Iterable[str | Rule]] | None = None,
     system: str | None = None,
     instructions: str | None = None,
+    each: str | None = None,
 ) -> AgentItem:
     """Return one of several agents, with the names of its tools.
 
-    The other parts are as for `deployment`, and are its own. `deployment` gives it its name.
+    The other parts are as for `deployment`, and are its own. `deployment` gives it its name. With ``each``, a
+    sort, it is one agent for each value of the sort: `agent NAME for each self: SORT`.
     """
     return AgentItem(
         name="",
@@ -173,6 +176,7 @@ def role(
         policies=tuple(_policy(policy, rules) for policy, rules in (policies or {}).items()),
         systems=() if system is None else (Text(system),),
         instructions=() if instructions is None else (Text(instructions),),
+        each=None if each is None else Binder(SELF, each),
     )
 
 

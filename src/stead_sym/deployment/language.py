@@ -75,6 +75,7 @@ _PHRASES: Mapping[str, str] = {
     "_WHEN": "`when`",
     "_WHERE": "`where`",
     "_CALL": "`call`",
+    "_EACH": "`for each`",
     "LINE": "`permit` or `forbid`",
     "DEFAULT": "`default deny` or `default allow`",
     "REFUSES": "`refuses`",
@@ -159,7 +160,7 @@ def with_line_feeds(text: str) -> str:
 
 
 _SORTS = ("sorts", "finite_sort", "ordered_sort", "numbers")
-_OF_AGENTS = ("agent_tools", "agent_calls", "view", "policy", "system", "instructions")
+OF_AGENTS = ("agent_tools", "agent_calls", "view", "policy", "system", "instructions")
 """The items that may belong to an agent."""
 
 
@@ -285,7 +286,7 @@ class _Reader:
             if node.data == "agent":
                 own[len(own)] = []
                 column = node.meta.column
-            elif column is not None and node.data in _OF_AGENTS and node.meta.column > column:
+            elif column is not None and node.data in OF_AGENTS and node.meta.column > column:
                 own[len(own) - 1].append(node)
             else:
                 column = None
@@ -296,15 +297,17 @@ class _Reader:
             return (part for part in parts if part.data == rule)
 
         span = self.formulas.span
+        name, *each = tokens_of(node)
         return AgentItem(
-            name=str(_name(node)),
+            name=str(name),
             tools=tuple(Text(str(t), span(t)) for part in named("agent_tools") for t in tokens_of(part)),
             views=tuple(map(self.view, named("view"))),
             policies=tuple(map(self.policy, named("policy"))),
             systems=tuple(map(self.text, named("system"))),
             instructions=tuple(map(self.text, named("instructions"))),
             calls=tuple(map(self.calls, named("agent_calls"))),
-            span=span(_name(node)),
+            each=Binder(str(each[0]), str(each[1]), span=span(each[0])) if each else None,
+            span=span(name),
         )
 
     def calls(self, node: Node) -> Calls:

@@ -144,6 +144,10 @@ class Calls(Located):
         return f"batch {self.most}{' on refusal stop' * self.stops}"
 
 
+SELF = "self"
+"""The parameter of a tool that is the agent that calls it, and the variable for it in views and policies."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentRole(Located):
     """`agent NAME`: one of several agents, with the names of its tools.
@@ -151,6 +155,9 @@ class AgentRole(Located):
     It may have views, policies and texts of its own. A deployment whose file has no `agent` item has one
     agent, with an empty name, to which all of the file belongs. Without ``calls`` an agent makes one call
     and is asked again.
+
+    With ``each``, a sort, it is one agent for each value of the sort (`deployment.callers`). Of these ``me``
+    is one.
     """
 
     name: str
@@ -160,6 +167,8 @@ class AgentRole(Located):
     system: str | None = None
     instructions: str | None = None
     calls: Calls | None = None
+    each: str | None = None
+    me: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from stead_sym.data.source import Loaded
-from stead_sym.deployment.parts import AgentRole, Gate, Line, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import SELF, AgentRole, Gate, Line, Policy, Rule, Spec, View
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -100,7 +100,7 @@ def _texts(system: str | None, instructions: str | None) -> Iterator[str]:
 
 
 def _agent(agent: AgentRole) -> Iterator[str]:
-    yield f"agent {agent.name}"
+    yield f"agent {agent.name}{f' for each {SELF}: {agent.each}' if agent.each else ''}"
     yield f"  tools {', '.join(agent.tools)}"
     if agent.calls is not None:
         yield f"  calls {agent.calls}"

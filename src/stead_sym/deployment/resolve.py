@@ -15,12 +15,14 @@ from types import MappingProxyType
 
 from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
+from stead_sym.deployment.callers import self_place
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import spoken
 from stead_sym.deployment.messages import MOST_CALLS, message_relations
 from stead_sym.deployment.offered import offers, says_offered
 from stead_sym.deployment.parts import (
     ANY,
+    SELF,
     AgentRole,
     Calls,
     FairAction,
@@ -47,10 +49,11 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import by_position, left_out
 from stead_sym.logic.names import Head
-from stead_sym.logic.sorts import Names, check_name, expand, is_wildcard, nearest, resolve
+from stead_sym.logic.sorts import Names, check_name, expand, is_wildcard, nearest, resolve, substitute
 from stead_sym.logic.syntax import (
     WILDCARD,
     Atom,
+    Binder,
     Const,
     Definition,
     Did,
@@ -98,6 +101,7 @@ class AgentItem:
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
     calls: tuple[Calls, ...] = ()
+    each: Binder | None = None
     span: Span | None = None
 
 
@@ -158,19 +162,24 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_effects(tool, names) for tool in tools)
     by_name = {tool.name: tool for tool in tools}
-    agents = _agents(items.agents, by_name)
+    agents = _agents(items.agents, by_name, names)
     own = tuple(tool for tool in tools if not tool.event)
     calls = _calls("the agent", items.calls, own)
     roles = Parts(tools=tools, agents=agents, calls=calls).roles
     schema = replace(schema, relations=(*schema.relations, *message_relations(roles, tools)))
     names = replace(names, schema=schema)
     agents = tuple(
-        replace(role, views=_views(item.views, names), policies=_policies(item.policies, by_name, names))
+        replace(
+            role,
+            views=_views(item.views, names, item.each),
+            policies=_policies(item.policies, by_name, names, item.each),
+        )
         for role, item in zip(agents, items.agents, strict=True)
     )
     fair = [_constraint(line, names) for line in items.fair]
     policies = [p.name for p in (*items.policies, *(p for agent in items.agents for p in agent.policies))]
     shared = _policies(items.policies, by_name, names)
+    _refuse_other_callers(agents, by_name, (*shared, *(p for agent in agents for p in agent.policies)))
     actions = tuple(
         _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
     )
@@ -410,7 +419,7 @@ def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definit
     return tuple(replace(d, body=resolve(d.body, names, scope_of(d.params))) for d in headed)
 
 
-def _view(view: View, names: Names) -> View:
+def _view(view: View, names: Names, each: Binder | None) -> View:
     signature = relation_signature(view.relation, names, view.span)
     if len(view.params) != len(signature):
         raise DeclarationError(
@@ -430,23 +439,55 @@ def _view(view: View, names: Names) -> View:
     params = tuple(
         replace(p, known_sort=s, default=None) for p, s in zip(view.params, signature, strict=True)
     )
-    return replace(view, params=params, where=resolve(view.where, names, scope_of(params)))
+    if each is None:
+        return replace(view, params=params, where=resolve(view.where, names, scope_of(params)))
+    for param in params:
+        if param.name in (SELF, each.name):
+            raise DeclarationError(
+                f"column {param.name} of the view of {view.relation} has the name of the agent; take another",
+                param.span or view.span,
+            )
+    where = resolve(view.where, names, {**_selves(each), **scope_of(params)})
+    return replace(view, params=params, where=substitute(where, {each.name: Var(SELF)}))
 
 
-def _views(views: tuple[View, ...], names: Names) -> tuple[View, ...]:
+def _selves(each: Binder) -> dict[str, str]:
+    """Return the sort of `self`, and of the agent's own name for it."""
+    return dict.fromkeys((SELF, each.name), each.sort)
+
+
+def _views(views: tuple[View, ...], names: Names, each: Binder | None = None) -> tuple[View, ...]:
     refuse_doubles("view of", ((v.relation, v.span) for v in views))
-    return tuple(_view(view, names) for view in views)
+    return tuple(_view(view, names, each) for view in views)
 
 
-def _policies(policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Names) -> tuple[Policy, ...]:
+def _policies(
+    policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Names, each: Binder | None = None
+) -> tuple[Policy, ...]:
     refuse_doubles("policy", ((p.name, p.span) for p in policies))
-    return tuple(_policy(policy, tools, names) for policy in policies)
+    return tuple(_policy(policy, tools, names, each) for policy in policies)
 
 
-def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool]) -> tuple[AgentRole, ...]:
+def _refuse_other_callers(
+    agents: Iterable[AgentRole], tools: Mapping[str, Tool], policies: Iterable[Policy]
+) -> None:
+    """Refuse rules that name another caller than `self` for a tool of many agents."""
+    many = {name: agent for agent in agents if agent.each is not None for name in agent.tools}
+    for policy in policies:
+        for rule in policy.rules:
+            if rule.tool in many and rule.args[self_place(tools[rule.tool])] != Var(SELF):
+                raise DeclarationError(
+                    f"policy {policy.name} is of one {many[rule.tool].name}, which calls {rule.tool} itself;"
+                    f" write `{SELF}` for its parameter {SELF}",
+                    rule.span,
+                )
+
+
+def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool], names: Names) -> tuple[AgentRole, ...]:
     """Return the agents without their views and policies."""
     refuse_doubles("agent", ((agent.name, agent.span) for agent in agents))
-    roles = tuple(_agent(agent, tools) for agent in agents)
+    roles = tuple(_agent(agent, tools, names) for agent in agents)
+    _refuse_shared_selves(roles)
     given = {name for role in roles for name in role.tools}
     for tool in tools.values() if agents else ():
         if not tool.event and tool.name not in given:
@@ -458,7 +499,7 @@ def _agents(agents: tuple[AgentItem, ...], tools: Mapping[str, Tool]) -> tuple[A
     return roles
 
 
-def _agent(agent: AgentItem, tools: Mapping[str, Tool]) -> AgentRole:
+def _agent(agent: AgentItem, tools: Mapping[str, Tool], names: Names) -> AgentRole:
     check_name("agent", agent.name, agent.span, words=False)
     if not agent.tools:
         raise DeclarationError(
@@ -470,14 +511,49 @@ def _agent(agent: AgentItem, tools: Mapping[str, Tool]) -> AgentRole:
             hint = nearest(tool.text, tools, f"declare it with `tool {tool.text}(…)`")
             raise DeclarationError(f"unknown tool {tool.text} of {agent.name}; {hint}", tool.span)
         _refuse_event(tools[tool.text], tool.span)
+    each = None
+    if agent.each is not None:
+        check_name("variable", agent.each.name, agent.each.span)
+        each = names.sort(agent.each.sort, agent.each.span)
+        _refuse_without_self(agent, each, tools)
     return AgentRole(
         agent.name,
         tuple(tool.text for tool in agent.tools),
         system=_text("system", agent.systems),
         instructions=_text("instructions", agent.instructions),
         calls=_calls(f"agent {agent.name}", agent.calls, [tools[tool.text] for tool in agent.tools]),
+        each=each,
         span=agent.span,
     )
+
+
+def _refuse_without_self(agent: AgentItem, each: str, tools: Mapping[str, Tool]) -> None:
+    """Refuse what an agent for each value of a sort cannot have."""
+    for tool in agent.tools:
+        if not any(param.name == SELF and param.sort == each for param in tools[tool.text].params):
+            raise DeclarationError(
+                f"agent {agent.name} is one for each {each}, and its tool {tool.text} does not take who calls"
+                f" it; add the parameter `{SELF}: {each}`",
+                tool.span,
+            )
+    if agent.calls and agent.calls[0].most > 1:
+        raise DeclarationError(
+            f"agent {agent.name} is one for each {each}, which make single calls; leave `calls` out",
+            agent.calls[0].span,
+        )
+
+
+def _refuse_shared_selves(agents: Sequence[AgentRole]) -> None:
+    """Refuse tools that one agent and each of many call."""
+    many = {name: agent for agent in agents if agent.each is not None for name in agent.tools}
+    for agent in agents:
+        for name in agent.tools:
+            if agent.each is None and name in many:
+                raise DeclarationError(
+                    f"agent {agent.name} is one, and its tool {name} takes who of {many[name].name} calls it;"
+                    " give each of them a tool of its own",
+                    agent.span,
+                )
 
 
 def _calls(agent: str, written: tuple[Calls, ...], tools: Iterable[Tool]) -> Calls | None:
@@ -547,6 +623,13 @@ def _fair_action(
         if line.name is not None and line.name not in known:
             hint = nearest(line.name, known, "write `fair agent`: there is one agent, without a name")
             raise DeclarationError(f"unknown agent {line.name}; {hint}", line.span)
+        for agent in agents:
+            if agent.each is not None and line.name in (None, agent.name):
+                raise DeclarationError(
+                    f"{agent.name} is one agent for each {agent.each}, which `fair agent` cannot name; write"
+                    f" `fair tool {agent.tools[0]}`, which is fair to each call",
+                    line.span,
+                )
         return line
     tool = None if line.name is None else tools.get(line.name)
     if line.kind == "outcome":
@@ -603,11 +686,11 @@ def _initially(line: Initially, names: Names) -> Initially:
     return replace(line, where=_without_past("initially", resolve(line.where, names), names))
 
 
-def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names) -> Policy:
+def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names, each: Binder | None) -> Policy:
     check_name("policy", policy.name, policy.span, words=False)
     if not policy.rules:
         raise DeclarationError(f"policy {policy.name} has no rule; write `call TOOL(…)` lines", policy.span)
-    return replace(policy, rules=tuple(_rule(rule, tools, names) for rule in policy.rules))
+    return replace(policy, rules=tuple(_rule(rule, tools, names, each) for rule in policy.rules))
 
 
 def _gates(gates: tuple[Gate, ...], tools: Mapping[str, Tool], names: Names) -> tuple[Gate, ...]:
@@ -635,7 +718,7 @@ def _line(line: Line, tools: Mapping[str, Tool], names: Names) -> Line:
     return replace(line, args=tuple(any_value), when=read.when)
 
 
-def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
+def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names, each: Binder | None = None) -> Rule:
     if rule.tool not in tools:
         hint = nearest(rule.tool, tools, f"declare it with `tool {rule.tool}(…)`")
         raise DeclarationError(f"unknown tool {rule.tool}; {hint}", rule.span)
@@ -651,6 +734,8 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
     args: list[Term] = []
     for term, param in zip(rule.args, params, strict=True):
         name, sort = str(term), param.sort
+        if each is not None and name == each.name:
+            name = SELF
         if not isinstance(term, Var) and name not in scope and sort in names.sorts_of(name):
             args.append(Const(name, span=term.span))
             continue
@@ -665,7 +750,10 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names) -> Rule:
             )
         check_name("variable", name, term.span or rule.span)
         args.append(Var(name, span=term.span))
-    return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
+    if each is None or SELF not in scope:
+        return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
+    when = resolve(rule.when, names, {**_selves(each), **scope})
+    return replace(rule, args=tuple(args), when=substitute(when, {each.name: Var(SELF)}))
 
 
 def _spec(spec: Spec, names: Names, deciding: Sequence[str], gates: Sequence[str]) -> Spec:

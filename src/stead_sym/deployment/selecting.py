@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from stead_sym.deployment.callers import called_by, itself, self_place
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole, Rule
+from stead_sym.deployment.parts import SELF, AgentRole, Rule
 from stead_sym.deployment.tool import Tool
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.kernel import Core, core
@@ -28,6 +29,7 @@ from stead_sym.logic.syntax import (
     And,
     Atom,
     Binder,
+    Const,
     Count,
     Each,
     Equal,
@@ -42,13 +44,24 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.schema import tells_history
 
+_ANY_OF_MANY = f"any {SELF}"
+"""The variable for any of many agents, until it is the argument of a call; no file has this name."""
+
 
 @dataclass(frozen=True)
 class Selecting:
-    """The rules of one agent, as formulas over the state."""
+    """The rules of one agent, as formulas over the state.
+
+    In those of many agents (`deployment.callers`) `self` is free, or has the value of the one that it is.
+    """
 
     deployment: Deployment
     role: AgentRole
+
+    @property
+    def _is_any_of_many(self) -> bool:
+        """Return True if `self` is free in the formulas, for any of many agents."""
+        return self.role.each is not None and self.role.me is None
 
     def matched(self, rule: Rule, args: Sequence[Term]) -> Formula:
         """Return the formula that the arguments fit the rule's pattern and its `when`."""
@@ -58,6 +71,8 @@ class Selecting:
             known = first.setdefault(term.name, arg) if isinstance(term, Var) else term
             if known is not arg:
                 equal.append(Equal(arg, known))
+        if self._is_any_of_many:
+            first[_ANY_OF_MANY] = args[self_place(self.deployment.tool(rule.tool))]
         return conjunction((*equal, substitute(self.read(core(rule.when)), first)))
 
     def offered_and_matched(self, rule: Rule) -> Formula:
@@ -92,8 +107,13 @@ class Selecting:
         atom = Atom(relation, tuple(args), sorts=self.deployment.schema.relation(relation).sorts)
         if not self.role.views or tells_history(relation):
             return atom
+        me: dict[str, Term] = {name: Const(value) for name, value in itself(self.role).items()}
+        if self._is_any_of_many:
+            me = {SELF: Var(_ANY_OF_MANY)}
         cuts = (
-            substitute(line.where, dict(zip((param.name for param in line.params), args, strict=True)))
+            substitute(
+                line.where, {**me, **dict(zip((param.name for param in line.params), args, strict=True))}
+            )
             for line in self.role.views
             if line.relation == relation
         )
@@ -120,7 +140,13 @@ class Selecting:
                 if param.sort == binder.sort:
                     args = [Var(f"{binder.name}.{k}") for k in range(len(tool.params))]
                     args[place] = Var(binder.name)
-                    yield self._of_some_call(tool, args, TRUE, fixed=place)
+                    if not self._is_any_of_many:
+                        yield self._of_some_call(tool, args, TRUE, fixed=place)
+                        continue
+                    is_it = Equal(Var(_ANY_OF_MANY), Var(binder.name))
+                    args[self_place(tool)] = Var(_ANY_OF_MANY)
+                    offered = self._of_some_call(tool, args, TRUE, fixed=place)
+                    yield And((is_it, offered)) if place == self_place(tool) else offered
 
     def _of_some_call(
         self, tool: Tool, args: Sequence[Var], formula: Formula, fixed: int | None = None
@@ -129,11 +155,12 @@ class Selecting:
 
         The arguments are variables; the one at the ``fixed`` place is free.
         """
+        tool = called_by(self.role, tool)
         guard = substitute(tool.guard, dict(zip((param.name for param in tool.params), args, strict=True)))
         binders = []
         for place, (param, arg) in enumerate(zip(tool.params, args, strict=True)):
             finite = self.deployment.schema.sort(param.sort).values is not None
-            if place != fixed:
+            if place != fixed and not (self._is_any_of_many and param.name == SELF):
                 binders.append(Binder(arg.name, param.sort, declared=finite))
         return _some(binders, conjunction((guard, formula)))
 

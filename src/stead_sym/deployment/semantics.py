@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
 
+from stead_sym.deployment.callers import itself
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import allows, ensured
 from stead_sym.deployment.history import actor_in, recorded
@@ -84,8 +85,9 @@ def _arguments(deployment: Deployment, tool: Tool, param: Binder, state: Instanc
 def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> Instance:
     """Return what an agent is shown of D: all of it, or what its `view` lines select.
 
-    A fact is shown if some line for its relation has a `where` that is true of its values in D. Without
-    ``agent`` it is the only one; raises `DeclarationError` if there are several.
+    A fact is shown if some line for its relation has a `where` that is true of its values in D, and of `self`
+    if the agent is one of many. Without ``agent`` it is the only one; raises `DeclarationError` if there are
+    several.
     """
     if agent is None:
         agent, *others = deployment.agents
@@ -97,12 +99,13 @@ def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None
     if not agent.views:
         return state.database
     shown: set[Fact] = set()
+    me = itself(agent)
     for line in agent.views:
         names = tuple(param.name for param in line.params)
         shown.update(
             Fact(line.relation, args)
             for args in state.tuples(line.relation)
-            if holds(line.where, state, dict(zip(names, args, strict=True)))
+            if holds(line.where, state, {**me, **dict(zip(names, args, strict=True))})
         )
     return Instance(state.schema, frozenset(shown))
 

@@ -18,18 +18,25 @@ class Step:
     """A transition D → D' by ``call``; ``state`` is D'.
 
     ``actor`` is the name of the agent that makes the call, empty if there is only one; None for an event.
+    Of many agents with this name it is ``me`` (`deployment.callers`).
     """
 
     call: Call
     state: Instance
     actor: str | None = ""
+    me: Value | None = None
+
+    @property
+    def who(self) -> str:
+        """Return the name of the agent, `worker(w1)` for one of many; an empty text for an event."""
+        return (self.actor or "") if self.me is None else f"{self.actor}({self.me})"
 
     @property
     def label(self) -> str:
         """Return the call, with the agent that makes it if there are several."""
         if self.actor is None:
             return f"{self.call}, an event"
-        return f"{self.actor}: {self.call}" if self.actor else str(self.call)
+        return f"{self.who}: {self.call}" if self.actor else str(self.call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ class _Writer:
             return
         for step in run.steps[run.loop :]:
             for role in self._moves.deployment.agents:
-                if decided := self._moves.decided(step.state, role):
+                for decided in self._moves.decided(step.state, role):
                     self._decided(role.name, *decided)
 
     def _decided(self, agent: str, decision: Decision, answer: Answer | None) -> int:

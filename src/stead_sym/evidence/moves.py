@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answer
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import Decision
+from stead_sym.deployment.callers import caller, callers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import Restriction, around
@@ -90,13 +90,13 @@ class Moves:
         after = len(self.after(state, step.call))
         if step.actor is None:
             return Move(state, step, 0, 0, after)
-        role = self.deployment.agent(step.actor)
-        offered = len(offer(self.deployment, state, role))
-        decided = self.decided(state, role)
-        if decided is None:
-            return Move(state, step, offered, offered, after)
-        decision, answer = decided
-        return Move(state, step, offered, len(decision.calls), after, decision, answer)
+        role = caller(self.deployment, self.deployment.agent(step.actor), step.call)
+        offered = sum(
+            len(calls) for _, calls in callers(self.deployment, role, offer(self.deployment, state, role))
+        )
+        for decision, answer in self.decided(state, role):
+            return Move(state, step, offered, len(decision.calls), after, decision, answer)
+        return Move(state, step, offered, offered, after)
 
     def after(self, state: Instance, call: Call) -> tuple[Instance, ...]:
         """Return at most `MOST_OUTCOMES` states to which a call may lead, up to the names of fresh values."""
@@ -108,16 +108,14 @@ class Moves:
                 break
         return tuple(distinct)
 
-    def decided(self, state: Instance, role: AgentRole) -> tuple[Decision, Answer | None] | None:
-        """Return the decision of an agent's wrapper in a state, with its record.
+    def decided(self, state: Instance, role: AgentRole) -> list[tuple[Decision, Answer | None]]:
+        """Return the decisions of an agent's wrapper in a state, each with its record.
 
-        Return None if the agent is offered nothing, and for the agent that selects everything offered.
+        There is one, or one for each caller that the agent stands for. There is none if the agent is offered
+        nothing, and for the agent that selects everything offered.
         """
-        offered = offer(self.deployment, state, role)
         wrapper = self.wrappers[role.name]
-        if wrapper is None or not offered:
-            return None
-        [decision] = wrapper.decide(
-            [DecisionContext(presented(self.deployment, wrapper, state, role, offered), offered)]
-        )
-        return decision, recorded_answer(wrapper.agent, decision.canonical)
+        if wrapper is None:
+            return []
+        decisions = wrapper.decide([*decision_contexts(self.deployment, wrapper, state, role)])
+        return [(decision, recorded_answer(wrapper.agent, decision.canonical)) for decision in decisions]

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from msgspec import UNSET, Struct, ValidationError, convert
 
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import under_recorded
@@ -246,7 +247,8 @@ class _Reader:
 
     def _step(self, step: StepData, place: str, states: Sequence[Instance]) -> Step:
         self._check_calls([step.call], f"{place}.call")
-        return Step(step.call, states[self._below(step.to, f"{place}.to", len(states))], step.agent)
+        after = states[self._below(step.to, f"{place}.to", len(states))]
+        return step_by(self._deployment, step.call, after, step.agent)
 
     # decisions
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import decision_contexts
+from stead_sym.deployment.callers import caller
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer
 from stead_sym.deployment.tool import Call
@@ -148,7 +150,7 @@ class _Replay:
         self._wrappers = wrappers
         self._evidence = evidence
         self._restriction = normal_restriction(self._deployment)
-        self._calls: dict[tuple[Instance, str | None], frozenset[Call]] = {}
+        self._calls: dict[tuple[Instance, str | None, Value | None], frozenset[Call]] = {}
         self.steps: set[tuple[Instance, Step]] = set()
         self.claims: set[int] = set()
         self.unshown: list[Node] = []
@@ -270,7 +272,7 @@ class _Replay:
     def _step_fault(self, state: Instance, step: Step) -> str:
         """Return why the step cannot be taken from the state; empty if it can."""
         deployment = self._deployment
-        if step.call not in self._possible(state, step.actor):
+        if step.call not in self._possible(state, step.actor, step.call):
             who = "the agent" if step.actor == "" else step.actor
             what = (
                 "no such event is enabled"
@@ -291,26 +293,27 @@ class _Replay:
         """Return step ``number``, from 1, of the run that shows a node, as the outline numbers it."""
         return outline(self._evidence).step(node, number - 1)
 
-    def _possible(self, state: Instance, actor: str | None) -> frozenset[Call]:
-        """Return the calls that an agent may make in a state, or for None the events that are enabled."""
-        key = state, actor
-        if key not in self._calls:
-            self._calls[key] = (
-                enabled(self._deployment, state) if actor is None else self._selected(state, actor)
-            )
-        return self._calls[key]
+    def _possible(self, state: Instance, actor: str | None, made: Call | None = None) -> frozenset[Call]:
+        """Return the calls that an agent may make in a state, or for None the events that are enabled.
 
-    def _selected(self, state: Instance, actor: str) -> frozenset[Call]:
+        Of many agents these are the calls of all of them, or of that one which makes the call ``made``.
+        """
         deployment = self._deployment
         role = next((role for role in deployment.agents if role.name == actor), None)
-        if role is None or not (offered := offer(deployment, state, role)):
-            return frozenset()
-        wrapper = self._wrappers[actor]
-        return (
-            offered
-            if wrapper is None
-            else wrapper.calls(presented(deployment, wrapper, state, role, offered), offered)
-        )
+        if role is not None and made is not None:
+            role = caller(deployment, role, made)
+        key = state, actor, None if role is None else role.me
+        if key not in self._calls:
+            happening = enabled(deployment, state) if actor is None else frozenset[Call]()
+            self._calls[key] = happening if role is None else self._selected(state, role)
+        return self._calls[key]
+
+    def _selected(self, state: Instance, role: AgentRole) -> frozenset[Call]:
+        deployment, wrapper = self._deployment, self._wrappers[role.name]
+        if wrapper is None:
+            return offer(deployment, state, role)
+        contexts = decision_contexts(deployment, wrapper, state, role)
+        return frozenset(call for context in contexts for call in wrapper.calls(context.view, context.calls))
 
     def _loop(self, node: Node, run: Run, states: Sequence[Instance]) -> None:
         """Check that the loop closes and meets every fairness constraint.

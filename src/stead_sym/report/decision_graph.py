@@ -78,6 +78,8 @@ def decision_graph(result: Verification, agent: str) -> DecisionGraph | str:
         return "the agent is never offered anything"
     if len(run.decisions) > MOST_CONTEXTS:
         return f"there are {len(run.decisions):,} contexts, and more than {MOST_CONTEXTS} are not drawn"
+    if (each := result.deployment.agent(agent).each) is not None:
+        return f"there is one agent for each {each}, and a state shows each of them a context"
     if result.broken is not None:
         return f"`{result.broken.claim}` is broken, so that not all states are known"
     if result.statistics.get("reached_nodes", 0) > _MAX_DIAGRAM_NODES:

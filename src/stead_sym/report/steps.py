@@ -77,7 +77,7 @@ def actor_word(step: Step) -> str:
     """Return the actor of the step: the name of the agent, "agent" if it has none, "event", or "message"."""
     if step.call.carried:
         return "message"
-    return "event" if step.actor is None else step.actor or "agent"
+    return "event" if step.actor is None else step.who or "agent"
 
 
 def _branched(move: Move | None) -> str:

@@ -16,11 +16,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, repeat
 
-from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import context_of
 from stead_sym.agents.wrapper import NotAsked
+from stead_sym.deployment.callers import caller, callers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import theorem_restriction
@@ -132,12 +132,14 @@ class Open:
         if step.actor is None or deployment.tool(step.call.tool).event:
             return True
         role = deployment.agent(step.actor)
-        wrapper, offered = self._silent[role.name], offer(deployment, state, role)
+        wrapper = self._silent[role.name]
         if role.name not in choosers.free | choosers.tied:
             return True
         if wrapper is None:
+            role = caller(deployment, role, step.call)
+            [(_, offered)] = callers(deployment, role, offer(deployment, state, role))
             return len(offered) == 1
-        shown = DecisionContext(presented(deployment, wrapper, state, role, offered), offered)
+        shown = context_of(deployment, wrapper, state, role, step.call)
         try:
             [decision] = wrapper.decide([shown])
         except (NotAsked, CanonicalLimit):

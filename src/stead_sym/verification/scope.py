@@ -52,7 +52,7 @@ from stead_sym.agents.records.weight import weight
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import ANY, AgentRole, Spec
+from stead_sym.deployment.parts import ANY, SELF, AgentRole, Spec
 from stead_sym.deployment.terminal import called
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.protocol import Choosers, Engine
@@ -221,17 +221,27 @@ def leeway(
 def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
     """Return True if two calls of the agent are offered in some reachable state."""
     tools = [t for t in deployment.tools_of(role) if engine.is_called(t.name, TRUE, selected=False)]
-    pairs = ((one, called(other, deployment.schema)) for one, other in combinations(tools, 2))
-    twice = ((tool, _another(deployment, tool)) for tool in tools if tool.params)
+    pairs = ((one, _also(deployment, role, other)) for one, other in combinations(tools, 2))
+    twice = ((tool, _another(deployment, role, tool)) for tool in tools if tool.params)
     return any(engine.is_called(tool.name, f, selected=False) for tool, f in (*twice, *pairs))
 
 
-def _another(deployment: Deployment, tool: Tool) -> Formula:
-    """Return the formula that a call of the tool is offered whose arguments differ from its parameters."""
-    others = {param.name: f"{param.name} again" for param in tool.params}
+def _also(deployment: Deployment, role: AgentRole, tool: Tool) -> Formula:
+    """Return the formula that a call of the tool is offered, to the same agent of many."""
+    mine = tuple(param for param in tool.params if role.each is None or param.name != SELF)
+    return called(replace(tool, params=mine), deployment.schema)
+
+
+def _another(deployment: Deployment, role: AgentRole, tool: Tool) -> Formula:
+    """Return the formula that a call of the tool is offered whose arguments differ from its parameters.
+
+    To one of many agents it is another call of its own.
+    """
+    own = [param.name for param in tool.params if role.each is None or param.name != SELF]
+    others = {name: f"{name} again" for name in own}
     differ = disjunction(tuple(Not(Equal(Var(name), Var(other))) for name, other in others.items()))
     guard = And((substitute(tool.guard, {name: Var(other) for name, other in others.items()}), differ))
-    params = tuple(replace(param, name=others[param.name]) for param in tool.params)
+    params = tuple(replace(p, name=others[p.name]) for p in tool.params if p.name in others)
     return called(replace(tool, params=params, guard=guard), deployment.schema)
 
 

@@ -21,6 +21,8 @@ the state a value is a JSON string; one with a text is `{"m1": "Please refund â€
 has a separate entry `"text m1"` if only offered calls mention it. In a call it is written as its name. A
 placeholder is replaced by the value, or its text, as inside the quotes of a JSON string, so that it cannot
 leave its line and its quotes; names without quotes, backslashes and control characters are unchanged.
+
+The user message of one of many agents begins with a line that says which one it is.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.paper import is_paper, paper_prompt
 from stead_sym.agents.prompts.template import Template
 from stead_sym.agents.prompts.texts import call_templates, own_text, packaged, read_texts, tool_schemas
+from stead_sym.deployment.callers import self_place
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call, Tool
@@ -63,7 +66,8 @@ class Prompt:
     """The texts around a decision context; build it with `Prompt.of`.
 
     ``shown`` are the relations in the agent's view, ``schemas`` is the text of the tools, ``calls`` has the
-    template of a call for tools whose calls are not written as JSON.
+    template of a call for tools whose calls are not written as JSON. ``each`` is the sort of agents that are
+    many: the user message of one begins with its name.
     """
 
     schema: Schema
@@ -74,6 +78,7 @@ class Prompt:
     policy: str
     schemas: str
     calls: Mapping[str, Template] = field(default_factory=dict)
+    each: str | None = None
 
     def __post_init__(self) -> None:
         """Check the placeholders of the templates."""
@@ -113,6 +118,7 @@ class Prompt:
             policy=policy.text,
             schemas=schemas.text,
             calls=call_templates(given["calls.json"], deployment) if "calls.json" in given else {},
+            each=agent.each,
         )
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
@@ -134,8 +140,14 @@ class Prompt:
                 case _:
                     return self._only(name, context)
 
-        user = Message("user", self.user.fill(self._placeholders, value))
+        who = "" if self.each is None else f"You are the {self.each} {self._itself(context)}.\n\n"
+        user = Message("user", who + self.user.fill(self._placeholders, value))
         return (Message("system", self.system), user) if self.system else (user,)
+
+    def _itself(self, context: DecisionContext) -> str:
+        """Return the text of the agent, of many, that decides in the context: each of its calls names it."""
+        call = min(context.calls)
+        return _json(self._shown(call.args[self_place(self._tool(call.tool))]))
 
     def state_text(self, view: Instance, calls: Iterable[Call] = ()) -> str:
         """Return the facts as a JSON object: for every relation in the view the sorted list of its tuples.

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.selection import selection
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import exceeded, leads_to, outcomes
@@ -186,7 +187,7 @@ class _Search:
                 if self._left < 0:
                     return
                 for rest in self._along(tools[1:], after, wanted):
-                    yield (Step(call, after, actor), *rest)
+                    yield (step_by(self._deployment, call, after, actor), *rest)
 
     def check(self, run: Trace) -> None:
         """Check that each step of the run is one by the semantics, of a call that may be made."""

@@ -226,9 +226,15 @@ def _archived(change: _Change, sort: str) -> _Change:
         f"Take a {sort} out of the database.",
         conjunction(constants),
         (Effect(statements=gone),),
+        event=any(role.each is not None for role in deployment.agents),  # whose tools take who calls
     )
     rule = Rule(name, (variable,))
     written = deployment.written
+    does = ", ".join(f"`{print_statement(statement)}`" for statement in gone)
+    if tool.event:
+        said = f"add an event `{name}({variable}: {sort})` that can always happen: {does}"
+        with_event = replace(written, tools=(*written.tools, tool))
+        return (*words, said), replace(deployment, written=with_event, text=None)
     added = replace(
         written,
         tools=(*written.tools, tool),
@@ -242,7 +248,6 @@ def _archived(change: _Change, sort: str) -> _Change:
             for agent in written.agents
         ),
     )
-    does = ", ".join(f"`{print_statement(statement)}`" for statement in gone)
     said = f"add a tool `{name}({variable}: {sort})` that can always run, last in each policy: {does}"
     return (*words, said), replace(deployment, written=added, text=None)
 

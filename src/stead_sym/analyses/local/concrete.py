@@ -22,6 +22,7 @@ from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import OUTSIDE, names_in, with_variables
 from stead_sym.analyses.local.steps import Action
 from stead_sym.analyses.local.values import is_constant, is_name, sort_of
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.semantics import breaks_claim
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
@@ -272,7 +273,7 @@ class Following:
             calls = field.calls(field.deployment.tool(name), at.state, dict(given))
             after = ((call, one) for call in calls for one in field.after(call, at.state, by))
             for call, one in islice(after, MOST_WAYS):
-                yield Step(call, one, field.actors[name])
+                yield step_by(field.deployment, call, one, field.actors[name])
 
     def _idle(self, state: Instance) -> Iterator[Step]:
         """Yield one step by each alternative of the tools and events, also if it changes no fact."""
@@ -285,7 +286,7 @@ class Following:
                     for one in field.after(call, state, by)
                 )
                 for call, one in islice(after, 1):
-                    yield Step(call, one, field.actors[tool.name])
+                    yield step_by(field.deployment, call, one, field.actors[tool.name])
 
 
 def _label(bit: Bdd) -> str:

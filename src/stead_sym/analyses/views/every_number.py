@@ -216,6 +216,7 @@ class EveryNumber:
             partial(Asking, deployment, role, made)
             for role in deployment.agents
             if (made := wrappers[role.name]) is not None
+            and role.each is None
             and all(guarded.tool(name) == deployment.tool(name) for name in role.tools)
         ]
         pairs = zip(guarded.tools_and_events, deployment.tools_and_events, strict=True)

@@ -52,12 +52,14 @@ from stead_sym.certificate.document import (
 )
 from stead_sym.certificate.files import read_diagram_data, read_document
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
+from stead_sym.deployment.callers import callers
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import InputError
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.syntax import And, Not, Truth, Until
 from stead_sym.relational.instance import Fact
+from stead_sym.relational.schema import Value
 
 
 @at_work()
@@ -242,13 +244,16 @@ class Checker:
             table = tables[role.name]
             own = {call: where for name in role.tools for call, where in offered[name].items()}
             policy = None if table.policy is None else self.deployment.policy(table.policy, role)
-            if table.entries is None:
-                chosen = own if policy is None else by_rules(grounding, role, policy, own)
-            else:
-                rigid = known_values(grounding, role, table)
-                chosen = Decisions(grounding, role, rigid, own).selected(table.entries, policy)
-            for call, where in chosen.items():
-                result[call][role.name] = where
+            rigid = frozenset[Value]() if table.entries is None else known_values(grounding, role, table)
+            each = [(role, own.keys())] if role.each is None else callers(self.deployment, role, own)
+            for one, calls in each:
+                mine = {call: own[call] for call in calls}
+                if table.entries is not None:
+                    chosen = Decisions(grounding, one, rigid, mine).selected(table.entries, policy)
+                else:
+                    chosen = mine if policy is None else by_rules(grounding, one, policy, mine)
+                for call, where in chosen.items():
+                    result[call][role.name] = where
         return result
 
     def _idle(self) -> Bdd:

@@ -24,6 +24,7 @@ from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.space import Leaf, Vector
 from stead_sym.certificate.document import AgentTable, Entry
 from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.deployment.callers import itself
 from stead_sym.deployment.parts import AgentRole, Policy
 from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Call
@@ -91,7 +92,7 @@ class _Item:
 
 
 class Decisions:
-    """The decisions of one agent."""
+    """The decisions of one agent, which may be one of many."""
 
     def __init__(
         self,
@@ -129,7 +130,8 @@ class Decisions:
             for fact in self.grounding.facts.of(relation.name):
                 shown = self.manager.true if not self.role.views else self.manager.false
                 for line in lines:
-                    scope = {p.name: u for p, u in zip(line.params, fact.args, strict=True)}
+                    values = {p.name: u for p, u in zip(line.params, fact.args, strict=True)}
+                    scope = {**itself(self.role), **values}
                     shown = shown | formulas(line.where, scope)
                 shown = shown & self.grounding.facts.holding[fact]
                 shown = shown & self.grounding.reached

@@ -103,7 +103,10 @@ def _answered(
     names = [one.name for one in certificate.agents if one.policy is None]
     if answers.name not in names or answers.name not in {role.name for role in deployment.agents}:
         raise InputError(f"{source}: {short(answers.name)} is no agent that was asked; write it again")
-    return Answered(deployment, deployment.agent(answers.name), answers)
+    role = deployment.agent(answers.name)
+    if role.each is not None:
+        raise InputError(f"{source}: {short(role.name)} is many agents, which no table has; write it again")
+    return Answered(deployment, role, answers)
 
 
 def _asked(

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lark import Token, Tree
 
-from stead_sym.deployment.language import parse_deployment, read_items, syntax_tree
-from stead_sym.deployment.parts import ANY
+from stead_sym.deployment.language import OF_AGENTS, parse_deployment, read_items, syntax_tree
+from stead_sym.deployment.parts import ANY, SELF
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.parser import Node, tokens_of, trees_of
@@ -72,6 +72,7 @@ class Names:
     def __init__(self, text: str, source: str = "<text>") -> None:
         self._global: dict[tuple[str, str], Symbol] = {}
         self._local: list[Symbol] = []
+        self._has_many = False
         self._walk(syntax_tree(text, source))
 
     @property
@@ -120,8 +121,21 @@ class Names:
             self._declare(item)
         for item in items:
             self._declare_constants(item)
+        self._has_many = any(item.data == "agent" and tokens_of(item)[1:] for item in items)
+        scope: Scope = {}
         for item in items:
-            self._read(item, {})
+            if item.data == "agent":
+                scope = self._itself(item)
+            self._read(item, scope if item.data in OF_AGENTS else {})
+
+    def _itself(self, agent: Node) -> Scope:
+        """Return the scope of the items of an agent: which of many it is."""
+        _, *each = tokens_of(agent)
+        if not each:
+            return {}
+        name, sort = each
+        self._named("sort", sort)
+        return {SELF: Symbol("variable", SELF), str(name): self._variable(name)}
 
     def _declare(self, item: Node) -> None:
         """Declare the name that an item declares for the whole file."""
@@ -217,7 +231,7 @@ class Names:
             case "offered":
                 self._named("tool", names[0])
             case "rule" | "line":
-                scope = self._arguments(trees_of(node)[0])
+                scope = self._arguments(trees_of(node)[0], scope)
             case "atom" | "primed":
                 self._atom(node, scope)
                 return scope
@@ -254,7 +268,8 @@ class Names:
 
     def _variable(self, token: Token) -> Symbol:
         symbol = Symbol("variable", str(token), _place(token), [_place(token)])
-        self._local.append(symbol)
+        if not (self._has_many and token == SELF):  # which is a word of the language there
+            self._local.append(symbol)
         return symbol
 
     def _term(self, token: Token, scope: Scope) -> None:
@@ -263,14 +278,14 @@ class Names:
         else:
             self._constant(token)
 
-    def _arguments(self, call: Node) -> Scope:
+    def _arguments(self, call: Node, outer: Scope) -> Scope:
         """Return the scope of a policy line: an argument of its call is a variable, or a constant.
 
         It is a constant if the file declares one of that name.
         """
         tool = tokens_of(call)[0]
         self._named("tool", tool)
-        scope: dict[str, Symbol] = {}
+        scope = dict(outer)
         for position, token in enumerate(_terms(call)):
             constant = self._global.get(("constant", str(token)))
             declared = constant is not None and constant.declaration is not None

@@ -14,9 +14,8 @@ from weakref import proxy
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import decision_contexts
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import offer
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph
@@ -52,18 +51,17 @@ def orbits(graph: Graph, wrappers: Wrappers) -> Orbits:
     for state in graph.states:
         here: list[Orbit] = []
         for role in deployment.agents:
-            wrapper, offered = wrappers[role.name], offer(deployment, state, role)
-            if wrapper is None or not offered:
+            wrapper = wrappers[role.name]
+            if wrapper is None:
                 continue
-            [decision] = wrapper.decide(
-                [DecisionContext(presented(deployment, wrapper, state, role, offered), offered)]
-            )
-            place = role.name, decision.canonical
-            if place not in canonical:
-                canonical[place] = wrapper.orbits(decision.canonical, decision.selected)
-            for orbit in canonical[place]:
-                if len(orbit) > 1:
-                    here.append(Orbit(place, tuple(sorted(call.rename(decision.names) for call in orbit))))
+            for decision in wrapper.decide([*decision_contexts(deployment, wrapper, state, role)]):
+                place = role.name, decision.canonical
+                if place not in canonical:
+                    canonical[place] = wrapper.orbits(decision.canonical, decision.selected)
+                for orbit in canonical[place]:
+                    if len(orbit) > 1:
+                        calls = tuple(sorted(call.rename(decision.names) for call in orbit))
+                        here.append(Orbit(place, calls))
         found.append(tuple(here))
     return found
 

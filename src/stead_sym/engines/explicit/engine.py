@@ -8,12 +8,12 @@ from functools import cached_property
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RuleAgent, RulesUsed
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction, Rule
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import calls_of, offer
+from stead_sym.deployment.semantics import calls_of
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.choices import Whatever, families
@@ -174,9 +174,8 @@ class ExplicitEngine:
         number = {context: i for i, group in enumerate(groups) for context in group}
         part: list[int] = []
         for state in graph.states:
-            offered = offer(graph.deployment, state, role)
-            shown = DecisionContext(presented(graph.deployment, wrapper, state, role, offered), offered)
-            part.append(number[wrapper.decide([shown])[0].canonical] if offered else len(groups))
+            shown = [*decision_contexts(graph.deployment, wrapper, state, role)]
+            part.append(number[wrapper.decide(shown)[0].canonical] if shown else len(groups))
         return Quotient(
             sizes=tuple(part.count(i) for i in range(len(groups) + 1)),
             initial=frozenset(part[: graph.initial]),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from stead_sym.agents.selection import Wrapper, selections
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.faults import (
     claim_broken,
@@ -74,7 +75,7 @@ class Graph:
 
 
 def _step(deployment: Deployment, call: Call, after: Instance, actors: tuple[str, ...]) -> Step:
-    return Step(call, after, actor_in(deployment, call, after, next(iter(actors), None)))
+    return step_by(deployment, call, after, actor_in(deployment, call, after, next(iter(actors), None)))
 
 
 def explore(
@@ -180,7 +181,7 @@ class _Search:
                 if call not in actors:
                     break  # only the existence of an effect matters
                 if after not in self.number:
-                    self._check(source, Step(call, after, actor))
+                    self._check(source, step_by(self.deployment, call, after, actor))
                     if not within(self.restriction, after):
                         continue
                     self._add(after, (source, call))
@@ -214,7 +215,7 @@ class _Search:
         state = self.states[source]
         after = past_a_bound(self.deployment, self.questions, call, state, self.restriction)
         if after is not None and call in actors:
-            self._check(source, Step(call, after, next(iter(actors[call]), None)))
+            self._check(source, step_by(self.deployment, call, after, next(iter(actors[call]), None)))
         for key in left_open(self.deployment, self.questions, call, state):
             if not effective:
                 raise effect_undecided(call, self.questions[key].open)

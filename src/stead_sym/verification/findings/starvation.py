@@ -224,7 +224,8 @@ def _candidates(deployment: Deployment) -> tuple[FairAction, ...]:
         for event in deployment.events
         if event.is_written and any(effect.statements for effect in event.effects)
     ]
-    return (*events, *(FairAction("agent", agent.name or None) for agent in deployment.agents))
+    single = (agent for agent in deployment.agents if agent.each is None)
+    return (*events, *(FairAction("agent", agent.name or None) for agent in single))
 
 
 def _that_help(

@@ -63,20 +63,21 @@ def choices(model: ReachableStates, choosers: Choosers) -> Choices:
     classes: list[tuple[ContextFinder, str, Bdd]] = []
     rest = {event.name: [model.transitions.selected[event.name]] for event in model.deployment.events}
     rest |= {tool.name: [] for tool in model.deployment.tools}
-    finders = {finder.agent.name: finder for finder in model.finders}
     for agent, selection in model.by_agent.items():
         if agent in choosers.free:
             families.append({tool: calls & model.reached for tool, calls in selection.items()})
-        elif agent in choosers.tied and not model.has_met(finders[agent]):
-            classes += ((finders[agent], tool, calls & model.reached) for tool, calls in selection.items())
-        else:
-            alike = dict.fromkeys(selection, m.false)
-            if agent in choosers.tied:
-                for tool, family in _families(finders[agent], selection, model.reached):
-                    families.append({tool: family})
-                    alike[tool] = alike[tool] | family
-            for tool, calls in selection.items():
-                rest[tool].append(calls & ~alike[tool])
+            continue
+        for finder in model.finders_of(agent) if agent in choosers.tied else ():
+            own = finder.own(selection)
+            if not model.has_met(finder):
+                classes += ((finder, tool, calls & model.reached) for tool, calls in own.items())
+                selection = {tool: calls & ~own[tool] for tool, calls in selection.items()}
+                continue
+            for tool, family in _families(finder, own, model.reached):
+                families.append({tool: family})
+                selection = {**selection, tool: selection[tool] & ~family}
+        for tool, calls in selection.items():
+            rest[tool].append(calls)
     joined = {tool: m.disj(parts) for tool, parts in rest.items()}
     alone = Transitions.empty(model.encoding, model.tools, model.report, model.actors).selecting(joined)
     return Choices(tuple(families), tuple(classes), alone)

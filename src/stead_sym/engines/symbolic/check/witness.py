@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -243,7 +244,7 @@ class Witness:
         step = self.model.step_between(place.known, after.known, among, agent)
         self._enter(after)
         real = {name: value for value, name in place.names.items()}
-        return Step(step.call.rename(real), after.real, step.actor)
+        return step_by(self.model.deployment, step.call.rename(real), after.real, step.actor)
 
     def successors_in(
         self,

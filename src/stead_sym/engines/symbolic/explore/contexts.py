@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from stead_sym.agents.base import DecisionContext
-from stead_sym.agents.selection import presented
+from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import CanonicalWrapper, NotAsked
+from stead_sym.deployment.callers import self_place
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
@@ -60,7 +61,7 @@ class _Met:
 
 
 class ContextFinder:
-    """The decisions of one agent for whole sets of states."""
+    """The decisions of one agent, which may be one of many, for whole sets of states."""
 
     def __init__(
         self,
@@ -74,13 +75,14 @@ class ContextFinder:
         self.agent = agent
         self.compiler = compiler  # with log-coded vectors, to enumerate views and offers
         self.encoding = compiler.encoding
+        offers = offers.of(agent)
         self._beside = offers.beside  # with one-hot vectors
         self.manager = compiler.manager
         self.tools = {name: offers.tools[name] for name in agent.tools}
         self.wrapper = wrapper
         self.rigid = wrapper.rigid
         self.decided = self.manager.false
-        self._offers = offers
+        self.offers = offers
         self.contexts: dict[DecisionContext, frozenset[Call]] = {}
         self._matched: set[DecisionContext] = set()  # the contexts that are shown at no place
         self._bounded: list[tuple[DecisionContext, Set[Call]]] = []  # decided for the states so far only
@@ -98,7 +100,7 @@ class ContextFinder:
         """
         allowance = allowance or Allowance()
         assert self.encoding.are_states(states)
-        undecided = self._offers.by(self.tools, states & ~self.decided)
+        undecided = self.offers.by(self.tools, states & ~self.decided)
         for context, calls in self._bounded:
             if undecided != self.manager.false:
                 met = self._meet(context, undecided)
@@ -138,6 +140,17 @@ class ContextFinder:
             if met.bounded:
                 self._bounded.append((met.context, calls))
             yield self._settle(met, calls)
+
+    def own(self, calls: Mapping[str, Bdd]) -> Mapping[str, Bdd]:
+        """Return the calls that the agent makes itself, of those that all with its name make.
+
+        They are given per tool, over the state bits and its selectors.
+        """
+        me = self.agent.me
+        if me is None:
+            return calls
+        selves = {name: tool.selectors[self_place(tool.tool)] for name, tool in self.tools.items()}
+        return {name: of & self.encoding.is_value(selves[name], me) for name, of in calls.items()}
 
     @property
     def places(self) -> int:
@@ -222,14 +235,14 @@ class ContextFinder:
             tuples = self.encoding.tuples(m.exist(bits, there & here), vectors)
             facts += (Fact(relation, args) for args in tuples)
         for name in self.tools:
-            offered = m.exist(bits, self._offers.calls[name] & here)
+            offered = m.exist(bits, self.offers.calls[name] & here)
             tuples = self.encoding.tuples(offered, self.tools[name].selectors)
             calls += (Call(name, args) for args in tuples)
-        made = frozenset(calls)
         if self.wrapper.told:
             instance = self.encoding.decode(state)
-            return DecisionContext(presented(self.deployment, self.wrapper, instance, self.agent, made), made)
-        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), made)
+            [context] = decision_contexts(self.deployment, self.wrapper, instance, self.agent)
+            return context
+        return DecisionContext(Instance(self.deployment.schema, frozenset(facts)), frozenset(calls))
 
     def _met(self, context: DecisionContext, undecided: Bdd) -> _Met:
         """Return the states that show a context, among all or, if they are too many, the undecided ones."""

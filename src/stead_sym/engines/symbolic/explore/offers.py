@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from stead_sym.deployment.callers import called_by, self_place
+from stead_sym.deployment.parts import AgentRole
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.engines.symbolic.step.effects import ToolInterface
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.logic.syntax import Formula
+from stead_sym.relational.schema import Value
 
 
 class Offers:
@@ -20,6 +23,17 @@ class Offers:
         self.tools = tools
         self.beside = Compiler(compiler.encoding, PARAM, compiler.single)
         """A compiler over one-hot vectors, which are next to the records, like selectors."""
+
+    def of(self, role: AgentRole) -> Offers:
+        """Return the offers of one agent, which may be one of many."""
+        if role.me is None:
+            return self
+        return Offers(self.beside, {name: self._called_by(role, role.me, name) for name in role.tools})
+
+    def _called_by(self, role: AgentRole, me: Value, name: str) -> ToolInterface:
+        interface = self.tools[name]
+        own = self.beside.encoding.is_value(interface.params[self_place(interface.tool)], me)
+        return replace(interface, tool=called_by(role, interface.tool), offered=interface.offered & own)
 
     @cached_property
     def calls(self) -> Mapping[str, Bdd]:

@@ -16,6 +16,7 @@ from stead_sym.agents.revised import replaced, rules_of
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.agents.selection import selection
+from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.faults import (
     bound_exceeded,
     claim_broken,
@@ -28,7 +29,7 @@ from stead_sym.deployment.faults import (
 )
 from stead_sym.deployment.history import actor_in
 from stead_sym.deployment.leaps import left_open, past_a_bound, questions
-from stead_sym.deployment.parts import Rule
+from stead_sym.deployment.parts import AgentRole, Rule
 from stead_sym.deployment.restriction import around
 from stead_sym.deployment.semantics import breaks_claim, leads_to, outcomes, possible
 from stead_sym.deployment.tool import Call
@@ -117,9 +118,10 @@ class ReachableStates:
         interfaces = {name: tool.interface for name, tool in self.tools.items()}
         self.offers = Offers(self.compiler, interfaces)
         self.finders = tuple(
-            ContextFinder(self.deployment, agent, self.compiler, self.offers, wrapper)
+            ContextFinder(self.deployment, one, self.compiler, self.offers, wrapper)
             for agent in self.deployment.agents
             if (wrapper := wrappers[agent.name]) is not None
+            for one in self._one_by_one(agent)
         )
         self.by_agent: dict[str, dict[str, Bdd]] = {
             agent.name: dict.fromkeys(agent.tools, manager.false)
@@ -136,15 +138,27 @@ class ReachableStates:
         self.has_met_contexts = not self._policies
         self._covered = manager.false  # the states whose `_wide` calls are among the transitions
 
+    def _one_by_one(self, agent: AgentRole) -> Sequence[AgentRole]:
+        """Return the agent, or each of those that it stands for: one per value of its sort in U_f."""
+        if agent.each is None:
+            return (agent,)
+        return [replace(agent, me=value) for value in self.encoding.values[agent.each]]
+
+    def finders_of(self, agent: str) -> Sequence[ContextFinder]:
+        """Return the finders of the agents with this name, which may be many."""
+        return [finder for finder in self.finders if finder.agent.name == agent]
+
     def _select_by_rules(self, finder: ContextFinder) -> bool:
         """Compile the policy of an agent that follows one; return False for any other agent."""
         if not has_formulas(finder.wrapper):
             return False
         selected = self._compiled(finder).selected()
         try:
-            self.by_agent[finder.agent.name] |= finder.replaced(selected, replaced(finder.wrapper))
+            selected = finder.replaced(selected, replaced(finder.wrapper))
         except TooLarge:
             return False
+        own = self.by_agent[finder.agent.name]
+        own.update({name: own[name] | calls for name, calls in selected.items()})
         return True
 
     # Exploration.
@@ -198,10 +212,10 @@ class ReachableStates:
         """
         levels = 1 + 2 * len(self.encoding.state_bits)
         wide: dict[str, Bdd] = {}
-        for finder in self._policies:
-            for name, calls in self.by_agent[finder.agent.name].items():
+        for agent in dict.fromkeys(finder.agent.name for finder in self._policies):
+            for name, calls in self.by_agent[agent].items():
                 if calls.dag_size * self.tools[name].steps.dag_size > _WIDE * levels**2:
-                    by = self.actors.made_by(name, finder.agent.name, calls)
+                    by = self.actors.made_by(name, agent, calls)
                     wide[name] = wide.get(name, self.manager.false) | by
         return wide
 
@@ -249,8 +263,8 @@ class ReachableStates:
 
     def _left_open(self, finder: ContextFinder, states: Bdd) -> Bdd:
         """Return the states in which an agent that follows a policy is offered calls and selects none."""
-        m, undecided = self.manager, self.offers.by(finder.tools, states)
-        for name, calls in self.by_agent[finder.agent.name].items():
+        m, undecided = self.manager, finder.offers.by(finder.tools, states)
+        for name, calls in finder.own(self.by_agent[finder.agent.name]).items():
             undecided = undecided & ~m.and_exist(self.offers.selectors(name), states, calls)
         return undecided
 
@@ -299,13 +313,13 @@ class ReachableStates:
 
     def is_among_alike(self, agent: str) -> bool:
         """Return the result of `Engine.is_among_alike`."""
-        [finder] = (finder for finder in self.finders if finder.agent.name == agent)
+        return any(self._is_among_alike(finder) for finder in self.finders_of(agent))
+
+    def _is_among_alike(self, finder: ContextFinder) -> bool:
         if self.has_met(finder):
             return finder.wrapper.is_among_alike
-        m = self.manager
-        left = m.disj(
-            self._with_two_alike(finder, name, calls) for name, calls in self.by_agent[agent].items()
-        )
+        m, calls_of = self.manager, finder.own(self.by_agent[finder.agent.name])
+        left = m.disj(self._with_two_alike(finder, name, calls) for name, calls in calls_of.items())
         for _ in range(_CONTEXTS_ASKED):
             if left == m.false:
                 return False
@@ -335,22 +349,23 @@ class ReachableStates:
         agent = rules_of(finder.wrapper)
         assert agent is not None, "`has_formulas`"
         return CompiledPolicy(
-            self.deployment, finder.agent, agent.policy.rules if rules is None else rules, self.offers
+            self.deployment, finder.agent, agent.policy.rules if rules is None else rules, finder.offers
         )
 
     def rules_used(self, agent: str, rules: Sequence[Rule] | None = None) -> RulesUsed:
         """Return the result of `Engine.rules_used`."""
-        [finder] = (finder for finder in self.finders if finder.agent.name == agent)
-        if finder not in self._policies:
-            assert isinstance(finder.wrapper.agent, RuleAgent), "another agent has no rules"
-            return finder.wrapper.agent.used((context for context, _ in finder.wrapper.decisions), rules)
-        matching, deciding, left = set[int](), set[int](), self.reached
-        for number, states in self._compiled(finder, rules).matched().items():
-            if states & self.reached != self.manager.false:
-                matching.add(number)
-            if states & left != self.manager.false:
-                deciding.add(number)
-            left = left & ~states
+        matching, deciding = set[int](), set[int]()
+        for finder in self.finders_of(agent):
+            if finder not in self._policies:
+                assert isinstance(finder.wrapper.agent, RuleAgent), "another agent has no rules"
+                return finder.wrapper.agent.used((context for context, _ in finder.wrapper.decisions), rules)
+            left = self.reached
+            for number, states in self._compiled(finder, rules).matched().items():
+                if states & self.reached != self.manager.false:
+                    matching.add(number)
+                if states & left != self.manager.false:
+                    deciding.add(number)
+                left = left & ~states
         return RulesUsed(frozenset(matching), frozenset(deciding))
 
     # Hypotheses.
@@ -467,7 +482,7 @@ class ReachableStates:
                 assert leads_to(self.deployment, call, run.last, after, self.restriction), (
                     f"{call} leads to {after}"
                 )
-                step = Step(call, after, self.selection(run.last)[call])
+                step = step_by(self.deployment, call, after, self.selection(run.last)[call])
                 raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
     def _with_last_step(self, trace: Trace, name: str) -> Trace:
@@ -479,7 +494,8 @@ class ReachableStates:
             if call.tool == name:
                 for state in outcomes(self.deployment, call, trace.last, self.restriction, actor):
                     if breaks_claim(self.deployment, state):
-                        return replace(trace, steps=(*trace.steps, Step(call, state, actor)))
+                        last = step_by(self.deployment, call, state, actor)
+                        return replace(trace, steps=(*trace.steps, last))
         raise AssertionError(f"no call of {name} exceeds a bound or breaks a key from {trace.last}")
 
     def _check_effects(self, name: str, run: Trace) -> None:
@@ -499,7 +515,7 @@ class ReachableStates:
                     raise no_effect(self.deployment, call, run)
                 may = self.selection(run.last)
                 if call in may and breaks_claim(self.deployment, after):
-                    step = Step(call, after, may[call])
+                    step = step_by(self.deployment, call, after, may[call])
                     raise claim_broken(self.deployment, replace(run, steps=(*run.steps, step)))
 
     # Runs.
@@ -559,7 +575,7 @@ class ReachableStates:
         for call in self._calls_in(state, self.transitions.selected if among is None else among):
             if leads_to(self.deployment, call, state, after, near):
                 actor = self._actor(state, call) if agent is None else agent
-                return Step(call, after, actor_in(self.deployment, call, after, actor))
+                return step_by(self.deployment, call, after, actor_in(self.deployment, call, after, actor))
         raise AssertionError(f"no selected call leads from {state} to {after}")
 
     def _actor(self, state: Instance, call: Call) -> str | None:

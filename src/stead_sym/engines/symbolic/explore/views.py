@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from stead_sym.deployment.callers import itself
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
@@ -47,6 +48,7 @@ class Views:
         self.manager = compiler.manager
         self.tools = {name: offers.tools[name] for name in agent.tools}
         self.shown = {shown.relation: shown for shown in _shown(deployment, agent)}
+        self._itself = itself(agent)
         self._facts: dict[Fact, Bdd] = {}
         self._tuples: dict[str, Sequence[Bdd]] = {}
         self._few: dict[tuple[str, int], Bdd] = {}
@@ -98,7 +100,8 @@ class Views:
         """Return the states in which a tuple is shown, given by values and the compiler's vectors."""
         there = self.encoding.relation(shown.relation, tuple(terms))
         return there & self.manager.disj(
-            compiler.formula(where, dict(zip(names, terms, strict=True))) for names, where in shown.cuts
+            compiler.formula(where, {**self._itself, **dict(zip(names, terms, strict=True))})
+            for names, where in shown.cuts
         )
 
     # Numbers of tuples.
