@@ -174,7 +174,7 @@ class Cells:
         if known.is_numeric and known.values:
             return {"type": "integer", "minimum": int(known.values[0]), "maximum": int(known.values[-1])}
         if known.values is not None:
-            return {"enum": list(known.values)}
+            return {"type": "string", "enum": list(known.values)}
         return {"type": "integer" if self._kinds[sort] == "number" else "string"}
 
     # columns

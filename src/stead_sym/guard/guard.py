@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -41,6 +42,7 @@ from stead_sym.guard.transactions import indexed, is_conflict, live_engine, tran
 from stead_sym.logic.names import nearest
 
 _TRIES = 12  # of a transaction that conflicts with others
+_TURN = 0.002  # seconds between two looks whether a call may be forwarded
 
 Do: TypeAlias = Callable[..., object]
 """A function that carries a call out: given the connection, and the arguments by name."""
@@ -94,6 +96,7 @@ class Guard:
         self.deployment = plain
         self._role = plain.agents[0] if agent is None else plain.agent(agent)
         self._instead = instead
+        self._turn = threading.Lock()
         self._log = None if log is None else AuditLog(log)
         self._engine = live_engine(binding.database)
         try:
@@ -178,6 +181,66 @@ class Guard:
         why = f"it conflicts with others at the same time, also when tried {_TRIES} times"
         return self._denied_unread(call, why)
 
+    async def acall(self, tool: str, arguments: Mapping[str, object] | None, do: Do) -> Decision:
+        """Return the decision of `call`, which another thread carries out meanwhile."""
+        return await asyncio.to_thread(self.call, tool, arguments, do)
+
+    def forward(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | None,
+        make: Callable[[], object],
+        is_error: Callable[[Any], bool] = lambda _: False,
+    ) -> Decision:
+        """Check a call, and make it with ``make`` if it is allowed, one call after the other.
+
+        For tools that run elsewhere, in transactions of their own. What was checked is what the call finds,
+        unless something else than the calls that this guard forwards writes to the database meanwhile:
+        `call` does both in one transaction. What ``make`` returns is the `result`; ``is_error`` tells an
+        answer that the log has as `failed`. An exception is passed on.
+        """
+        with self._turn:
+            decision = self.check(tool, arguments)
+            if isinstance(decision, Denied):
+                return decision
+            event = "failed"
+            try:
+                answer = make()
+                event = "failed" if is_error(answer) else "done"
+            finally:
+                self.record(decision, event)
+            return replace(decision, result=answer)
+
+    async def aforward(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | None,
+        make: Callable[[], Awaitable[object]],
+        is_error: Callable[[Any], bool] = lambda _: False,
+    ) -> Decision:
+        """Return the decision of `forward` for a call that is awaited."""
+        async with self._next_turn():
+            decision = await self.acheck(tool, arguments)
+            if isinstance(decision, Denied):
+                return decision
+            event = "failed"
+            try:
+                answer = await make()
+                event = "failed" if is_error(answer) else "done"
+            finally:
+                self.record(decision, event)
+            return replace(decision, result=answer)
+
+    @asynccontextmanager
+    async def _next_turn(self) -> AsyncIterator[None]:
+        """Hold the lock of `forward`, which loops and threads share: no loop waits in it."""
+        while not self._turn.acquire(blocking=False):
+            await asyncio.sleep(_TURN)
+        try:
+            yield
+        finally:
+            self._turn.release()
+
     def record(self, allowed: Allowed, event: str) -> None:
         """Append to the log what became of an allowed call that was made outside of `call`, such as `done`.
 
@@ -197,6 +260,13 @@ class Guard:
                 return self._plans.allowed(connection, limit)
         except SQLAlchemyError as error:
             raise InputError(f"the database cannot be read ({reason_of(error)}); see to it") from None
+
+    def allowed_tools(self) -> frozenset[str]:
+        """Return the tools that have an allowed call now; none if the database cannot be read."""
+        try:
+            return frozenset(call.tool for call in self.calls(1))
+        except InputError:
+            return frozenset()
 
     # what the guard is
 
