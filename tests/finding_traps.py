@@ -39,9 +39,19 @@ class Trap:
     falls: str
     stays_out: str
     policy: str | None = None
+    calls: str | None = None
 
 
 POLICY = "policy p\n  call place()\n  call pay(o)\n  call close(o)\n"
+
+ONCE = "tool ring()\n  guard ~Flag()\n  effect insert Flag()\n" + POLICY.replace(
+    "policy p\n", "policy p\n  call ring()\n"
+)
+TWICE = (
+    "relation Twice()\ntool ring()\n  effect when ~Flag()\n    insert Flag()\n"
+    "  effect when Flag()\n    insert Twice()\n"
+    + POLICY.replace("policy p\n", "policy p\n  call ring() when ~Flag()\n")
+)
 
 SIZES = "sort size = 0..3\nrelation Size(size)\ninit Size(3)\n"
 
@@ -242,4 +252,6 @@ TRAPS = (
         POLICY + POLICY.replace("policy p", "policy q") + "spec s for q AG true",
         "p",
     ),
+    Trap("several calls", TWICE + "spec s AG ~Twice()", ONCE + "spec s AG EF Flag()", "p", "batch 2"),
+    Trap("several calls", TWICE + "spec s EF Twice()", ONCE + "spec s EF Flag()", "p", "batch 2"),
 )

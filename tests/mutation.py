@@ -79,6 +79,7 @@ FIRST = {
     "/certificate/checker/past": ("tests/certificate/test_kept.py",),
     "/certificate/checker/held": ("tests/certificate/test_kept.py", "tests/certificate"),
     "/deployment/history": ("tests/deployment/test_past.py", "tests/test_conformance.py", "tests/version3"),
+    "/deployment/messages": ("tests/deployment/test_batches.py", "tests/test_conformance.py"),
     "/relational/schema": ("tests/deployment/test_past.py",),
     "/certificate/checker": ("tests/certificate/test_temporal_obligations.py", "tests/certificate"),
     "/logic/kernel": ("tests/logic/test_kernel.py",),
@@ -203,6 +204,91 @@ class Mutation:
 
 
 MUTATIONS = (
+    # calls of agents in messages
+    Mutation(
+        "a batch is carried out in any order",
+        "/deployment/messages.py",
+        "            return self._none_before(place)\n        return conjunction",
+        "            return TRUE\n        return conjunction",
+    ),
+    Mutation(
+        "calls in parallel are carried out in their order",
+        "/deployment/messages.py",
+        "if not self.parallel:\n            return self._none_before(place)",
+        "if True:\n            return self._none_before(place)",
+    ),
+    Mutation(
+        "a call is carried out without its guard",
+        "/deployment/messages.py",
+        "when=_both(tool.guard, e.when),",
+        "when=e.when,",
+    ),
+    Mutation(
+        "a refusal ends no message",
+        "/deployment/messages.py",
+        "ended = (Clear(self.relations),) if self.stops else removed",
+        "ended = removed",
+    ),
+    Mutation(
+        "a refusal in an effect ends no message",
+        "/deployment/messages.py",
+        "statements=ended if e.refused else (*e.statements, *removed),",
+        "statements=(*e.statements, *removed),",
+    ),
+    Mutation(
+        "events happen while a message lasts",
+        "/deployment/messages.py",
+        "found.append(replace(tool, guard=_both(tool.guard, idle), effects=tuple(effects)))",
+        "found.append(replace(tool, effects=tuple(effects)))",
+    ),
+    Mutation(
+        "an agent writes while another has a message",
+        "/deployment/messages.py",
+        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects)",
+        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects)",
+    ),
+    Mutation(
+        "a message is written on while it is carried out",
+        "/deployment/messages.py",
+        "may_write = conjunction((Not(self.full[self.most]), is_written))",
+        "may_write = Not(self.full[self.most])",
+    ),
+    Mutation(
+        "a message that is full is offered more calls",
+        "/deployment/messages.py",
+        "may_write = conjunction((Not(self.full[self.most]), is_written))",
+        "may_write = is_written",
+    ),
+    Mutation(
+        "nobody comes between calls in parallel",
+        "/deployment/messages.py",
+        "self.lets_others = disjunction((self.none, self.begun)) if self.parallel else self.none",
+        "self.lets_others = self.none",
+    ),
+    Mutation(
+        "calls in parallel come between those of a batch",
+        "/deployment/messages.py",
+        "guard=_both(is_next, others) if self.parallel else is_next,",
+        "guard=is_next,",
+    ),
+    Mutation(
+        "only later calls are left of a message in parallel",
+        "/deployment/messages.py",
+        "tuple(self.full[k] for k in self.places if k != place)",
+        "tuple(self.full[k] for k in self.places if k > place)",
+    ),
+    Mutation(
+        "a message in parallel that is carried out stays begun",
+        "/deployment/messages.py",
+        "removed += (Insert(self.begun, where=more), Delete(self.begun, where=Not(more)))",
+        "removed += (Insert(self.begun, where=more),)",
+    ),
+    Mutation(
+        "a message that a refusal ends stays begun",
+        "/deployment/messages.py",
+        "self.relations = (*places, self.begun.relation) if self.parallel else places",
+        "self.relations = places",
+    ),
     # the last step and the past
     Mutation(
         "what was true is not lost when it ceases",

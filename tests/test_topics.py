@@ -52,8 +52,8 @@ def found_in(found: Topic, tmp_path: Path) -> list[Finding]:
         case "python":
             results: list[st.Verification] = []
 
-            def verify(*words: object) -> None:
-                results.append(st.verify(*words))  # type: ignore[arg-type]
+            def verify(*words: object, **named: object) -> None:
+                results.append(st.verify(*words, **named))  # type: ignore[arg-type]
 
             public = type(
                 "public", (), {**{name: getattr(st, name) for name in st.__all__}, "verify": verify}

@@ -51,7 +51,7 @@ PARTS = (
         "guard",
         "holds",
     ),
-    *("in", "insert", "into", "key", "on", "outcome", "permit", "query"),
+    *("in", "insert", "into", "key", "on", "outcome", "parallel", "permit", "query"),
     *("references", "refusal", "refuses", "rigid", "same", "sequential", "set", "skip", "stop", "strong"),
     *("table", "total", "when", "where"),
 )

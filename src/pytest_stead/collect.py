@@ -23,7 +23,7 @@ from stead_sym.cli.agents import chosen_agents, deciding_words
 from stead_sym.cli.options import domain
 from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.harness import in_harness
 from stead_sym.deployment.language import read_deployment
 from stead_sym.errors import InputError, Span, SteadError
 from stead_sym.verification.findings.finding import Finding
@@ -80,7 +80,7 @@ class SteadFile(pytest.File):
     def _items(self, deployment: Deployment, line: Line) -> Iterator[pytest.Item]:
         options = parse(line.words, line.root)
         request = request_of(options)
-        deployment = under_gates(deployment, request.gates)
+        deployment = in_harness(deployment, request.harness)
         asking, specs = deployment.asked(request.questions, deciding_words(deployment, options))
         suffix = f"[{line.name}]" if len(self.lines) > 1 else ""
         for spec in specs:

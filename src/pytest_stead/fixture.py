@@ -23,6 +23,7 @@ from stead_sym.cli.agents import chosen_agents
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load
 from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.harness import with_calls
 from stead_sym.models.catalogue import CATALOGUE
 from stead_sym.verification.request import Request
 from stead_sym.verification.result import Verification
@@ -112,6 +113,7 @@ class Stead:
             self._config.option.stead_update,
         )
         settings = dict(settings)
+        deployment = with_calls(deployment, settings.pop("calls", None))
         deployment = under_gates(deployment, settings.pop("gates", ()))
         agents = _with_models(deployment, agent, recordings)
         result = verify(deployment, agents, specs or None, **settings)

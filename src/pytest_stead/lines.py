@@ -18,7 +18,7 @@ from stead_sym.analyses.bounds import LIMIT
 from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import refuse_without_model
 from stead_sym.cli.numbers import positive, probability
-from stead_sym.cli.options import add_domain, add_formulas, add_gates, add_specs
+from stead_sym.cli.options import add_domain, add_formulas, add_harness, add_specs
 from stead_sym.errors import InputError
 
 SETTING = "stead_files"
@@ -80,7 +80,7 @@ def parse(words: Sequence[str], root: Path) -> argparse.Namespace:
     add_agents(parser)
     add_model_options(parser)
     add_specs(parser)
-    add_gates(parser)
+    add_harness(parser)
     add_formulas(parser)
     add_domain(parser, "")
     parser.add_argument("--min-mass", type=probability)

@@ -702,3 +702,80 @@ def test_names_that_no_function_has():
 def test_by_default_there_is_a_deadline():
     assert math.isfinite(ASKING.deadline)
     assert chat_agent("http://h/v1#m", prompt).asking == ASKING
+
+
+# several calls in one message
+
+REFUNDS = """deployment refunds
+sort times = 0..2
+relation Refunded(times)
+init Refunded(0)
+tool refund()
+  guard ~Refunded(2)
+  effect
+    choose m: times where exists n. (Refunded(n) & succ(n, m))
+    clear Refunded
+    insert Refunded(m)
+tool wait()
+spec once AG ~Refunded(2)
+"""
+
+
+def saying(*names):
+    """A completion that calls these functions, which take no arguments."""
+    made = [{"id": f"{n}", "type": "function", "function": {"name": name, "arguments": "{}"}} for n, name in
+            enumerate(names)]  # fmt: skip
+    return completion({"tool_calls": made})
+
+
+@pytest.mark.parametrize("calls", ["sequential", "batch 2", "parallel 3 on refusal stop"])
+def test_a_model_is_told_of_several_calls_iff_its_deployment_has_them(calls):
+    refunds = st.parse_deployment(f"{REFUNDS}calls {calls}\n")
+    most = int(calls.split()[1]) if " " in calls else 1
+    with serving(lambda request, _: saying("refund")) as (url, server):
+        result = st.verify(refunds, chat_agent(f"http://{url}#m", Prompt.of(refunds), st.Store(), QUICK))
+    assert result["once"].holds is False
+    texts = [request["messages"][-1]["content"] for request in server.requests]
+    for request, text in zip(server.requests, texts, strict=True):
+        so_far = re.search(r'"calls of your message so far": \[(.*)\]', text)
+        written = 0 if so_far is None else so_far[1].count('"name": "refund"')
+        assert request["parallel_tool_calls"] == (most - written > 1)
+        assert (so_far is None) == (most == 1)
+        assert (f"You may make up to {most} calls in one message." in text) == (most > 1)
+        assert ("Make exactly one of these calls" in text) == (most == 1)
+        assert "@" not in text
+    assert any("side by side" in text and "ends the message" in text for text in texts) == (most == 3)
+
+
+def test_the_first_of_several_calls_is_the_next_of_the_message():
+    refunds = st.parse_deployment(f"{REFUNDS}calls batch 2\n")
+
+    def reply(request, _):
+        so_far = request["messages"][-1]["content"].partition("so far")[2].partition("\n")[0]
+        return saying("wait") if '"name": "refund"' in so_far else saying("refund", "wait")
+
+    with serving(reply) as (url, server):
+        model = chat_agent(f"http://{url}#m", Prompt.of(refunds), st.Store(), QUICK)
+        result = st.verify(refunds, model)
+    assert result["once"].holds is False  # in two messages
+    decided = {str(context): selected for context, selected in result.decisions}
+    assert {str(call) for calls in decided.values() for call in calls} == {"refund()", "wait()"}
+    assert any("the first of 2 calls in one message" in line for line in export_lines(result.answers))
+    assert len(server.requests) == len({request["messages"][-1]["content"] for request in server.requests})
+
+
+def test_more_calls_than_a_message_has_room_for_are_refused():
+    refunds = st.parse_deployment(f"{REFUNDS}calls batch 2\n")
+    with serving(lambda request, _: saying("wait", "wait", "wait")) as (url, _):
+        model = chat_agent(f"http://{url}#m", Prompt.of(refunds), st.Store(), QUICK)
+        with pytest.raises(st.AgentError, match="3 calls were made where 2 at most are wanted"):
+            st.verify(refunds, model)
+
+
+def test_a_message_that_is_not_shown_is_not_told():
+    hiding = st.parse_deployment(f"{REFUNDS}calls batch 2\nview Refunded(n)\n")
+    content = Prompt.of(hiding).messages(
+        DecisionContext(st.view(hiding, hiding.init), st.offer(hiding, hiding.init))
+    )[-1].content  # fmt: skip
+    assert "so far" not in content
+    assert "You may make up to 2 calls in one message." in content

@@ -1,4 +1,4 @@
-"""Gates on every command: what verifies takes them, what is written records them, what reads applies them."""
+"""Gates and calls on every command: taken by what verifies, recorded where it writes, applied when read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from stead_sym.cli.parser import whole_parser
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.cli.simulate import stepper_of
 from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.harness import with_calls
+from stead_sym.deployment.parts import Harness
 from stead_sym.deployment.semantics import enabled, offer, outcomes
 from stead_sym.deployment.tool import Call
 from stead_sym.export.model import exported
@@ -81,7 +83,7 @@ OF_VERIFY_ALONE = {
     "--findings", "--strict", "--quiet", "--json", "--hypotheses", "--contexts", "--report", "--evidence",
     "--annotate", "--sarif", "--certify", "--conformed", "-h", "--help",  # what is told
 }  # fmt: skip
-WHAT_IS_VERIFIED = {"--gate"} | AGENTS | MODELS | QUESTIONS | HERE
+WHAT_IS_VERIFIED = {"--gate", "--calls"} | AGENTS | MODELS | QUESTIONS | HERE
 LACKS = {
     "verify": set(),
     "blame": set(),
@@ -116,12 +118,14 @@ def test_a_request_is_read_back_from_its_words() -> None:
         Request.of({"": "hasty"}, None, "rules"),
         Request.of({"a": "any", "b": "hf:some/model"}, (), ()),
         Run("desk", {"a": "careful", "b": "any"}, gates="rules idle")._request,
+        Request.of("hasty", None, (), calls="batch 2 on refusal stop"),
+        Run("desk", "hasty", gates="rules", calls="batch 2")._request,
     ):
         parser = argparse.ArgumentParser()
         add_request(parser, questions=True, domain_help="")
         read = request_of(parser.parse_args([given.file, *given.words]))
         assert read.words == given.words
-        assert {*read.gates} == {*given.gates}
+        assert read.harness == given.harness
         line = parse(given.words, Path())
         assert request_of(argparse.Namespace(**{**vars(line), "file": "-"})).words == read.words
 
@@ -182,8 +186,10 @@ def test_the_runs_of_a_sweep_are_behind_the_gates_of_the_command(
     (tmp_path / "desk.stead").write_text(DESK)
     plan = tmp_path / "s.toml"
     plan.write_text('[[runs]]\ndeployment = "desk.stead"\nagent = ["hasty", "any"]\n')
-    assert [run.words[-4:] for run in read_plan(plan, BOTH).runs] == [tuple(GATES)] * 2
-    assert {run.key for run in read_plan(plan, BOTH).runs}.isdisjoint(run.key for run in read_plan(plan).runs)
+    assert [run.words[-4:] for run in read_plan(plan, Harness(BOTH)).runs] == [tuple(GATES)] * 2
+    assert {run.key for run in read_plan(plan, Harness(BOTH)).runs}.isdisjoint(
+        run.key for run in read_plan(plan).runs
+    )
     plan.write_text(f'{plan.read_text()}gates = ["", "rules"]\n')
     assert len(read_plan(plan).runs) == 4
     assert main(["sweep", str(plan), "--gate", "rules"]) == 2
@@ -340,3 +346,151 @@ def test_without_a_bound_the_gates_are_named_too(
     assert [one["gate"] for one in json.loads(report.read_text())["gates"]] == [*BOTH]
     assert main(["replay", desk, str(report), "--quiet"]) == 0
     assert "behind rules and idle: confirmed" in capsys.readouterr().out
+
+
+# what each of them does with calls
+
+REFUNDS = """deployment refunds
+sort times = 0..2
+relation Refunded(times)
+init Refunded(0)
+tool refund()
+  guard ~Refunded(2)
+  effect
+    choose m: times where exists n. (Refunded(n) & succ(n, m))
+    clear Refunded
+    insert Refunded(m)
+tool wait()
+gate first default allow
+  forbid refund() when ~Refunded(0)
+policy careful call refund() when Refunded(0) call wait()
+spec once AG ~Refunded(2)
+"""
+BATCH = ["--calls", "batch", "2"]
+
+
+@pytest.fixture
+def refunds(tmp_path: Path) -> str:
+    path = tmp_path / "refunds.stead"
+    path.write_text(REFUNDS)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["verify", "--policy", "careful"], "refunds under careful with calls batch 2"),
+        (["show"], "calls batch 2\n"),
+        (["explain", "--policy", "careful"], "refunds under careful with calls batch 2"),
+        (["bounds", "--agent", "any"], "refunds under any with calls batch 2"),
+        (["blame", "--policy", "careful"], "once fails under careful with calls batch 2"),
+        (["symmetry", "--policy", "careful"], "refunds under careful with calls batch 2"),
+        (["export", "--policy", "careful", "--smv", "-"], "refunds under careful with calls batch 2"),
+        (["graph", "--policy", "careful", "--format", "dot"], "refund@message"),
+    ],
+    ids=lambda one: one[0] if isinstance(one, list) else "",
+)
+def test_a_command_looks_at_the_deployment_with_the_calls(
+    words: list[str], said: str, refunds: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([words[0], refunds, *words[1:], *BATCH]) in (0, 1)
+    assert said in (out := capsys.readouterr().out) or said in " ".join(out.split())
+    main([words[0], refunds, *words[1:]])
+    assert said not in " ".join(capsys.readouterr().out.split())
+    assert main([words[0], refunds, *words[1:], "--calls", "batch", "7"]) == 2
+    assert "a message has at least 1 call and at most 3, got 7" in capsys.readouterr().err
+    assert main([words[0], refunds, *words[1:], "--calls", "twice"]) == 2
+    assert "calls 'twice': write `sequential`, `batch N` or `parallel N`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+def test_calls_that_are_asked_for_are_those_of_a_file_that_has_them(engine: Any, refunds: str) -> None:
+    plain = st.load(refunds)
+    for calls in ("batch 2", "batch 3 on refusal stop", "sequential"):
+        written = st.parse_deployment(f"{REFUNDS}calls {calls}\n")
+        asked = st.verify(plain, "careful", calls=calls, engine=engine)
+        of_file = st.verify(written, "careful", engine=engine)
+        assert (asked.states, asked.transitions) == (of_file.states, of_file.transitions)
+        assert asked["once"].holds == of_file["once"].holds == (calls == "sequential")
+        assert with_calls(plain, calls) == written
+        assert with_calls(written, "sequential") == plain
+        assert with_calls(with_calls(plain, calls), "sequential").called is None
+        assert with_calls(written, calls) is written
+    held = st.verify(plain, "careful", calls="batch 2", gates="first", engine=engine)
+    assert held["once"].holds
+    assert held.summary.startswith("refunds under careful with calls batch 2 behind first:")
+
+
+def test_what_is_written_with_calls_is_read_with_them(
+    refunds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, report, proof = tmp_path / "out", tmp_path / "report.json", str(tmp_path / "proof")
+    words = ["verify", refunds, "--policy", "careful", "--json", *BATCH]
+    main([*words, "--evidence", str(folder), "--certify", proof])
+    report.write_text(capsys.readouterr().out)
+    data = json.loads(report.read_text())
+    assert data["calls"] == data["specs"]["once"]["evidence"]["calls"] == "batch 2"
+    for source in (folder / "once.json", report):
+        for calls in ([], BATCH):
+            assert main(["replay", refunds, str(source), *calls]) == 0
+            printed = capsys.readouterr()
+            assert "once fails under careful with calls batch 2: confirmed" in printed.out
+            assert printed.err == ""
+        assert main(["replay", refunds, str(source), "--calls", "sequential"]) in (0, 2)
+        assert main(["replay", refunds, str(source), "--calls", "batch", "3"]) == 2
+        told = "was produced with calls batch 2, not with calls batch 3; leave out the calls"
+        assert told in capsys.readouterr().err
+    assert main(["check-certificate", proof, "--about", refunds]) == 0
+    assert "with calls batch 2" in " ".join(capsys.readouterr().out.split())
+    assert main(["check-certificate", proof, "--about", refunds, "--calls", "batch", "3"]) == 2
+    assert "was produced with calls batch 2, not with calls batch 3" in capsys.readouterr().err
+    with pytest.raises(st.InputError, match="make several calls in one message"):
+        st.VerifiedAgent(st.load(refunds), data)
+
+
+def test_what_names_no_calls_is_confirmed_of_no_others(
+    refunds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, batched = tmp_path / "plain.json", tmp_path / "batched.json"
+    for file, words in ((plain, []), (batched, BATCH)):
+        main(["verify", refunds, "--agent", "any", "--json", *words])
+        file.write_text(capsys.readouterr().out)
+    assert '"calls"' not in plain.read_text()
+    assert main(["replay", refunds, str(plain)]) == 0
+    capsys.readouterr()
+    assert main(["replay", refunds, str(plain), *BATCH]) == 1
+    printed = capsys.readouterr()
+    assert "was produced without --calls, and is replayed with calls batch 2" in printed.err
+    assert "NOT confirmed" in printed.out
+    main(["diff", str(plain), str(batched)])
+    assert "calls - -> batch 2" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_runs_of_a_sweep_have_the_calls_of_the_command(
+    refunds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "s.toml"
+    plan.write_text('[[runs]]\ndeployment = "refunds.stead"\nagent = "careful"\n')
+    [run] = read_plan(plan, Harness(calls="batch 2")).runs
+    [plain] = read_plan(plan).runs
+    assert run.words[-2:] == ("--calls", "batch 2")
+    assert run.key != plain.key
+    assert run.job().digest != plain.job().digest
+    plan.write_text(f'{plan.read_text()}calls = ["sequential", "batch 2"]\n')
+    assert [run.about["calls"] for run in read_plan(plan).runs] == ["sequential", "batch 2"]
+    assert main(["sweep", str(plan), *BATCH]) == 2
+    assert "`calls` has the calls of runs; leave out --calls, or `calls`" in capsys.readouterr().err
+
+
+def test_calls_that_a_file_cannot_have_are_one_line(refunds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for more, said in (
+        (
+            "calls batch 2\nspec waits AG ~wait@1()\n",
+            "calls sequential: the file asks for calls of a message",
+        ),
+        ("fair tool wait\n", "write `fair strong tool wait`"),
+    ):
+        Path(refunds).write_text(REFUNDS + more)
+        calls = ["sequential"] if "batch" in more else ["batch", "2"]
+        assert main(["verify", refunds, "--policy", "careful", "--calls", *calls]) == 2
+        assert said in capsys.readouterr().err

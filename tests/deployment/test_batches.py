@@ -41,9 +41,46 @@ spec once AG ~Refunded(2)
 """
 
 
+TWO = """deployment two
+sort who = {{ one, other, neither }}
+relation Last(who)
+relation Twice(who)
+init Last(neither)
+agent a
+  tools first, idle
+  {first}
+agent b
+  tools second
+  {second}
+tool first()
+  guard ~Twice(one)
+  effect when Last(one)
+    insert Twice(one)
+  effect when ~Last(one)
+    clear Last
+    insert Last(one)
+  effect refused when Last(other) & Twice(other)
+tool idle()
+tool second()
+  guard ~Twice(other)
+  effect when Last(other)
+    insert Twice(other)
+  effect when ~Last(other)
+    clear Last
+    insert Last(other)
+event tick()
+  guard ~Last(neither)
+  effect
+    clear Last
+    insert Last(neither)
+spec never AG ~(Twice(one) & Twice(other))
+spec next AG (Twice(one) -> EX Twice(other))
+"""
+
+
 @hs.composite
 def batches(draw: hs.DrawFn) -> Deployment:
-    """A workflow with one or two agents that call in batches."""
+    """A workflow with one or two agents that call in batches or in parallel."""
     d = draw(workflows(specs=2, max_actions=3))
     assume(not any(effect.is_ensure for tool in d.written.tools for effect in tool.effects))
     assume(not d.written.fair_actions)
@@ -54,9 +91,8 @@ def batches(draw: hs.DrawFn) -> Deployment:
     shared = {name for agent in parts.agents for name in agent.tools}
     assume(sum(len(agent.tools) for agent in parts.agents) == len(shared))
     number = draw(hs.integers(1, len(parts.agents)))
-    most = draw(hs.sampled_from([2, 2, 3]))
-    calls = draw(hs.sampled_from(["", " on refusal stop", " on refusal skip"]))
-    agents = [replace(a, calls=Calls(most, "stop" in calls)) for a in parts.agents[:number]]
+    calls = hs.builds(Calls, hs.sampled_from([2, 2, 3]), hs.booleans(), hs.booleans())
+    agents = [replace(a, calls=draw(calls)) for a in parts.agents[:number]]
     written = replace(parts, agents=(*agents, *parts.agents[number:]))
     return parse_deployment(str(replace(d, written=written, text=None)))
 
@@ -64,11 +100,12 @@ def batches(draw: hs.DrawFn) -> Deployment:
 def by_hand(d: Deployment) -> Deployment:
     """The deployment with its messages as relations of its own.
 
-    `Of_t(n, x)` is the n-th call of a message, `Busy` is true while a message is carried out.
+    `Of_t(n, x)` is the n-th call of a message, `Busy_a` is true while one of agent a is carried out.
     """
+    calling = [agent for agent in d.written.agents if agent.calls]
     batched = {name: agent for agent in d.written.agents if agent.calls for name in agent.tools}
     tools = {tool.name: tool for tool in d.written.tools}
-    relations = ["relation Busy()"]
+    relations = [f"relation Busy_{agent.name}()" for agent in calling]
     for name in batched:
         relations.append(f"relation Of_{name}({', '.join(('place', *(p.sort for p in tools[name].params)))})")
 
@@ -79,40 +116,55 @@ def by_hand(d: Deployment) -> Deployment:
             + ")"
         )
 
-    nothing = f"~Busy() & ~(exists n: place. {filled('n', list(batched))})"
+    def letting(others: list[AgentRole]) -> str:
+        """No message is written, and if one is carried out its calls come in any order."""
+        found = ["true"]
+        for agent in others:
+            begun = f"Busy_{agent.name}()" if agent.calls.parallel else "false"
+            found.append(f"({begun} | ~(exists n: place. {filled('n', agent.tools)}))")
+        return " & ".join(found)
 
     def written(tool: Tool) -> str:
         params = ", ".join(f"{p.name}: {p.sort}" for p in tool.params)
         guard = f"({print_formula(tool.guard)})"
         if tool.name not in batched:
-            return _tool(tool, "event" if tool.event else "tool", tool.name, params, f"{guard} & {nothing}", [
+            word = "event" if tool.event else "tool"
+            return _tool(tool, word, tool.name, params, f"{guard} & {letting(calling)}", [
                 (print_formula(e.when), [*map(print_statement, e.statements)], "") for e in tool.effects
             ])  # fmt: skip
         agent = batched[tool.name]
         assert agent.calls is not None
         own, most = agent.tools, agent.calls.most
-        others = [name for name in batched if name not in own]
+        busy, others = f"Busy_{agent.name}", letting([other for other in calling if other is not agent])
         head = ", ".join(("turn", *(p.name for p in tool.params)))
-        first = f"(Of_{tool.name}({head}) & ~(exists n: place. (n < turn & {filled('n', own)})))"
-        more = f"(exists n: place, turn: place. ({first} & n > turn & {filled('n', own)}))"
+        same = f"Of_{tool.name}({', '.join(('n', *(p.name for p in tool.params)))})"
+        earlier = same if agent.calls.parallel else filled("n", own)
+        first = f"(Of_{tool.name}({head}) & ~(exists n: place. (n < turn & {earlier})))"
+        more = f"(exists n: place, turn: place. ({first} & n != turn & {filled('n', own)}))"
         next_one = [
             f"delete Of_{tool.name}({head}) for turn: place where {first}",
-            f"insert Busy() where {more}",
-            f"delete Busy() where ~{more}",
+            f"insert {busy}() where {more}",
+            f"delete {busy}() where ~{more}",
         ]
-        ended = [f"clear Busy, {', '.join(f'Of_{name}' for name in own)}"] if agent.calls.stops else next_one
-        free = f"~Busy() & ~{filled(f'place{most}', own)} & ~(exists n: place. {filled('n', others)})"
+        all_of_it = ", ".join((busy, *(f"Of_{name}" for name in own)))
+        ended = [f"clear {all_of_it}"] if agent.calls.stops else next_one
+        free = f"~{busy}() & ~{filled(f'place{most}', own)} & {others}"
         second = f"exists n: place. (succ(n, turn) & {filled('n', own)})"
         new = f"~{filled('turn', own)} & (turn = place1 | ({second}))"
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
-            (f"{guard} & {print_formula(e.when)}", [*map(print_statement, e.statements), *next_one], "")
+            (
+                f"{guard} & {print_formula(e.when)}",
+                ended if e.refused else [*map(print_statement, e.statements), *next_one],
+                "",
+            )
             for e in tool.effects
         ]
         effects.append((f"~{guard}", ended, ""))
+        turn = f"(exists turn: place. {first})" + (f" & {others}" if agent.calls.parallel else "")
         return "\n".join([
             _tool(tool, "tool", tool.name, params, f"{guard} & {free}", [("true", write, "")]),
-            _tool(tool, "event", f"made_{tool.name}", params, f"exists turn: place. {first}", effects),
+            _tool(tool, "event", f"made_{tool.name}", params, turn, effects),
         ])  # fmt: skip
 
     plain = replace(
@@ -174,7 +226,16 @@ def test_a_message_is_a_queue_written_by_hand(d: Deployment) -> None:
     assert normal == expected or normal[0] == expected[0]
 
 
-@pytest.mark.parametrize("calls", ["", "calls sequential", "calls batch 1"])
+@pytest.mark.parametrize("first", ["batch 3 on refusal stop", "parallel 2", "parallel 3 on refusal stop"])
+@pytest.mark.parametrize("second", ["sequential", "batch 2", "parallel 2"])
+def test_messages_of_two_agents_are_queues_written_by_hand(first: str, second: str) -> None:
+    d = parse_deployment(TWO.format(first=f"calls {first}", second=f"calls {second}"))
+    expected = found(by_hand(d), engine="explicit")
+    assert found(d, engine="explicit") == expected
+    assert found(d, domain="theorem") == expected
+
+
+@pytest.mark.parametrize("calls", ["", "calls sequential", "calls batch 1", "calls parallel 1"])
 def test_a_message_of_one_call_is_a_call(calls: str) -> None:
     d = parse_deployment(DESK.format(calls=calls))
     assert d == parse_deployment(DESK.format(calls=""))

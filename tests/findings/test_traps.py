@@ -10,17 +10,17 @@ from finding_traps import BASE, TRAPS
 ENGINES = ("symbolic", "explicit")
 
 
-def verified(lines, policy, engine, **options):
+def verified(lines, trap, engine, **options):
     deployment = st.parse_deployment(BASE + lines, "f")
-    agent = "any" if policy is None else deployment.policy(policy)
+    agent = "any" if trap.policy is None else deployment.policy(trap.policy)
     gates = [gate.name for gate in deployment.written.gates]
-    return st.verify(deployment, agent, engine=engine, gates=gates, **options)
+    return st.verify(deployment, agent, engine=engine, gates=gates, calls=trap.calls, **options)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.kind)
 def test_trap(trap, engine):
-    falls = verified(trap.falls, trap.policy, engine)
+    falls = verified(trap.falls, trap, engine)
     found = [finding for finding in falls.findings if finding.kind == trap.kind]
     assert found, falls.findings
     for finding in found:
@@ -29,8 +29,8 @@ def test_trap(trap, engine):
         assert finding.place.line > BASE.count("\n")
         assert finding.text
         assert finding.remedy
-    assert not verified(trap.falls, trap.policy, engine, findings=False).findings
-    beside = verified(trap.stays_out, trap.policy, engine)
+    assert not verified(trap.falls, trap, engine, findings=False).findings
+    beside = verified(trap.stays_out, trap, engine)
     assert [f for f in beside.findings if f.kind == trap.kind] == []
     if trap.kind not in ("never selected", "hidden relation"):
         assert beside.findings == ()

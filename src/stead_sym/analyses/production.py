@@ -19,8 +19,8 @@ from stead_sym.agents.joint import Joint
 from stead_sym.agents.roles import ANY, AgentLike, wrap
 from stead_sym.agents.wording import one_line
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import under_recorded
-from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.harness import under_recorded
+from stead_sym.deployment.parts import AgentRole, Harness
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, CanonicalLimit, DeclarationError, InputError, Undecided
@@ -112,10 +112,13 @@ class VerifiedAgent:
                 f"what {deployment.name} offers depends on steps, which live data do not tell: keep what"
                 " matters in a relation, instead of `did` and `once`"
             )
+        source = str(verified) if isinstance(verified, str | Path) else "the report"
+        report = _read(verified) if isinstance(verified, str | Path) else verified
+        deployment = under_recorded(deployment, _recorded_harness(report), source)
         if deployment.in_batches:
             raise InputError(
                 f"agents of {deployment.name} make several calls in one message, and a verified agent is"
-                " asked for one; verify a file without `calls batch`"
+                " asked for one; verify with `calls sequential`"
             )
         many = [other for other in deployment.agents if other.each is not None and role in (None, other.name)]
         if many:
@@ -123,9 +126,6 @@ class VerifiedAgent:
                 f"{many[0].name} is one agent for each {many[0].each}, and a verified agent is one; guard its"
                 " calls with `stead_sym.guard`"
             )
-        source = str(verified) if isinstance(verified, str | Path) else "the report"
-        report = _read(verified) if isinstance(verified, str | Path) else verified
-        deployment = under_recorded(deployment, _recorded_gates(report), source)
         self.deployment = deployment
         self.role = deployment.agents[0] if role is None else deployment.agent(role)
         if role is None and len(deployment.agents) > 1:
@@ -259,15 +259,18 @@ class _Recorded:
     decisions: Iterable[tuple[DecisionContext, frozenset[Call]]]
 
 
-def _recorded_gates(verified: Verification | Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the gates that the agents were verified behind; empty for data that is no such report."""
+def _recorded_harness(verified: Verification | Mapping[str, Any]) -> Harness:
+    """Return the harness that the agents were verified in; an empty one for data that is no such report."""
     if isinstance(verified, Verification):
-        return verified.deployment.gated
-    gates = verified.get("gates") if isinstance(verified, Mapping) else None
-    if not isinstance(gates, list):
-        return ()
-    names = (one.get("gate") for one in gates if isinstance(one, Mapping))
-    return tuple(name for name in names if isinstance(name, str))
+        return verified.deployment.harness
+    if not isinstance(verified, Mapping):
+        return Harness()
+    gates, calls = verified.get("gates"), verified.get("calls")
+    listed = gates if isinstance(gates, list) else []
+    names = (one.get("gate") for one in listed if isinstance(one, Mapping))
+    return Harness(
+        tuple(name for name in names if isinstance(name, str)), calls if isinstance(calls, str) else None
+    )
 
 
 def _recorded(

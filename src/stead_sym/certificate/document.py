@@ -179,7 +179,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     values: texts of facts, and `sort=value`. ``reached`` is R, and ``within`` a superset with a small
     diagram, in which formulas are read. ``fair`` bounds the states from which a fair run starts. ``asked``
     are sentences for which, as for the claims, states record something of the last step and of the past. The
-    text is that of the deployment behind ``gates``.
+    text is that of the deployment behind ``gates`` and, if ``calls`` is not None, with such calls.
     """
 
     format: str = FORMAT
@@ -198,6 +198,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     claims: tuple[Claim, ...] = field(name="specs")
     asked: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
+    calls: str | None = None
 
 
 # verdicts for an arbitrary number of records
@@ -295,7 +296,10 @@ def in_use(sort: str) -> str:
 
 
 class ViewsCertificate(Struct, frozen=True, kw_only=True):
-    """A certificate of verdicts for an arbitrary number of records. ``gates`` are as in `Certificate`."""
+    """A certificate of verdicts for an arbitrary number of records.
+
+    ``gates`` and ``calls`` are as in `Certificate`.
+    """
 
     format: str = VIEWS_FORMAT
     package: str
@@ -304,6 +308,7 @@ class ViewsCertificate(Struct, frozen=True, kw_only=True):
     claims: tuple[Shown, ...] = field(name="specs")
     inductions: tuple[Induction, ...]
     gates: tuple[str, ...] = ()
+    calls: str | None = None
 
 
 def digest(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stead_sym.certificate.document import Word
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import behind
+from stead_sym.deployment.parts import AS_WRITTEN, Harness
 from stead_sym.errors import SteadError
 from stead_sym.relational.instance import Instance
 
@@ -52,7 +52,8 @@ class CheckedCertificate:
     ``claims`` are the proved verdicts. ``obligations`` counts the other obligations, per part; ``nodes`` is
     the number of nodes of the certificate's diagrams. In mode ``every number`` the verdicts hold for an
     arbitrary number of values of the sorts ``unbounded``, and ``facts`` counts the facts of its ``views``.
-    ``gates`` are the gates that the certificate names; the guards of ``deployment`` contain their conditions.
+    ``harness`` is the one that the certificate names; the guards of ``deployment`` contain the conditions of
+    its gates.
     """
 
     deployment: Deployment
@@ -65,7 +66,7 @@ class CheckedCertificate:
     seconds: float
     unbounded: tuple[str, ...] = ()
     views: int = 0
-    gates: tuple[str, ...] = ()
+    harness: Harness = AS_WRITTEN
 
     @property
     def verdicts(self) -> Mapping[str, Word]:
@@ -86,7 +87,7 @@ class CheckedCertificate:
     def summary(self) -> str:
         """A summary in one line, without the verdicts."""
         agents = ", ".join(f"{name}: {by}" if name else by for name, by in self.agents.items())
-        agents += behind(self.gates)
+        agents += str(self.harness)
         if self.unbounded:
             return (
                 f"accepted: {self.deployment.name} under {agents}, for every number of"

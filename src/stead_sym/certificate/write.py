@@ -105,6 +105,7 @@ def write_certificate(result: Verification | Deepening, directory: str | Path) -
         claims=tuple(claims),
         asked=deployment.history.asked,
         gates=deployment.gated,
+        calls=deployment.called,
     )
     path = prepare(directory)
     try:
@@ -155,6 +156,7 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
             for (k, proof, invariants, _), shown in inductions.items()
         ),
         gates=deployment.gated,
+        calls=deployment.called,
     )
     path = prepare(directory)
     try:

@@ -22,8 +22,9 @@ from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.agent_options import add_engine_options, add_prompts
 from stead_sym.cli.agents import opened
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_file, add_gates
+from stead_sym.cli.options import add_file, add_harness
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
+from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
@@ -33,7 +34,6 @@ from stead_sym.models.backends import KINDS
 from stead_sym.models.grammar import Grammar
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import printable
-from stead_sym.verification.request import Request
 from stead_sym.verification.verify import verify
 
 
@@ -41,7 +41,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `audit`."""
     parser.set_defaults(run=_audit)
     add_file(parser)
-    add_gates(parser)
+    add_harness(parser)
     parser.add_argument(
         "--agent",
         metavar="|".join((*KINDS, *RECORDED_KINDS)),
@@ -74,7 +74,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    deployment = Request(file=options.file, gates=tuple(options.gate or ())).load().following((), {})
+    deployment = request_of(options).load().following((), {})
     renaming = _renaming(options.rename or [])
     grammar = Grammar.of(options.grammar)
     role, words = _audited(deployment, options.agent)

@@ -11,13 +11,13 @@ from rich.padding import Padding
 
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
-from stead_sym.cli.options import add_gates
-from stead_sym.deployment.gates import under_recorded
+from stead_sym.cli.options import add_harness, harness_of
+from stead_sym.deployment.files import load
+from stead_sym.deployment.harness import in_harness, under_recorded
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table
-from stead_sym.verification.request import Request
 
 
 def add_check_certificate(parser: argparse.ArgumentParser) -> None:
@@ -28,20 +28,22 @@ def add_check_certificate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--about", metavar="FILE", help="a deployment; the certificate has to be about it, as it is now"
     )
-    add_gates(parser)
+    add_harness(parser)
     parser.add_argument("--backend", choices=("cudd", "autoref"), help="the diagrams of the checker")
     parser.add_argument("--json", action="store_true", help="print the account as JSON")
 
 
 def _check(options: argparse.Namespace) -> int:
-    if options.gate and options.about is None:
-        raise InputError("--gate is about a deployment; say of which by --about FILE")
+    harness = harness_of(options)
+    if str(harness) and options.about is None:
+        option = "--gate" if harness.gates else "--calls"
+        raise InputError(f"{option} is about a deployment; say of which by --about FILE")
     about = None
     if options.about is not None:
-        about = Request(file=options.about, gates=tuple(options.gate or ())).load()
+        about = in_harness(load(options.about), harness)
     checked = check_certificate(options.directory, backend=options.backend)
     if about is not None:
-        now = under_recorded(about, checked.gates, options.directory)
+        now = under_recorded(about, checked.harness, options.directory)
         # as text, since what is checked keeps the history that its specifications speak of
         if print_deployment(now) != print_deployment(checked.deployment):
             raise InputError(
@@ -78,7 +80,8 @@ def _data(checked: CheckedCertificate) -> dict[str, object]:
         "deployment": checked.deployment.name,
         "mode": checked.mode,
         "agents": dict(checked.agents),
-        "gates": list(checked.gates),
+        "gates": list(checked.harness.gates),
+        "calls": checked.harness.calls,
         "specs": dict(checked.verdicts),
         "claims": [asdict(claim) for claim in checked.claims],
         "unclaimed": list(checked.unclaimed),

@@ -15,7 +15,7 @@ from rich.console import Console, Group
 
 from stead_sym import __version__
 from stead_sym.cli.located import prepare_sarif, write_sarif
-from stead_sym.cli.options import add_file, add_gates
+from stead_sym.cli.options import add_file, add_harness
 from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.faults import no_effect
@@ -39,7 +39,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `check`."""
     parser.set_defaults(run=_check)
     add_file(parser)
-    add_gates(parser)
+    add_harness(parser)
     parser.add_argument("--strict", action="store_true", help="status 1 where there is any finding")
     parser.add_argument("--sarif", metavar="FILE", help="write findings and errors there as SARIF 2.1.0")
     parser.add_argument("--quiet", action="store_true", help="print the findings only")

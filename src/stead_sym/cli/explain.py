@@ -17,7 +17,7 @@ from os.path import exists, isfile
 
 from stead_sym.agents.roles import ANY, by_agent, named, wrap_all
 from stead_sym.analyses.views.every_number import EveryNumber
-from stead_sym.cli.options import add_domain, add_formulas, add_gates, add_specs, domain
+from stead_sym.cli.options import add_domain, add_formulas, add_harness, add_specs, domain
 from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import packaged_examples
@@ -48,7 +48,7 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
         help="a policy of the file as the agent; with several agents AGENT=NAME, and again for the next",
     )
     parser.add_argument("--agent", metavar="any", action="append", help="any agent (default)")
-    add_gates(parser)
+    add_harness(parser)
     add_specs(parser)
     add_formulas(parser)
     add_domain(parser, "as for verify (default: normal)")

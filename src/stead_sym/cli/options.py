@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from stead_sym.deployment.parts import Harness
 from stead_sym.errors import InputError
 from stead_sym.logic.parser import MAX_DIGITS
 from stead_sym.verification.options import Domain
@@ -28,14 +29,27 @@ def add_specs(parser: Options) -> None:
     )
 
 
-def add_gates(parser: Options) -> None:
-    """Add --gate."""
+def add_harness(parser: Options) -> None:
+    """Add --gate and --calls, which `harness_of` reads."""
     parser.add_argument(
         "--gate",
         metavar="NAME",
         action="append",
         help="agents are offered only what this gate allows; again for more, all of which have to",
     )
+    parser.add_argument(
+        "--calls",
+        metavar="WORD",
+        nargs="+",
+        help="agents call like this, whatever the file says: sequential, or several calls in one message,"
+        " batch N or parallel N; and then on refusal skip or stop",
+    )
+
+
+def harness_of(options: argparse.Namespace) -> Harness:
+    """Return the harness of the options that the command has."""
+    calls = getattr(options, "calls", None)
+    return Harness(tuple(getattr(options, "gate", None) or ()), None if calls is None else " ".join(calls))
 
 
 def add_formulas(parser: Options) -> None:

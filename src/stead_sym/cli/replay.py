@@ -19,7 +19,8 @@ from stead_sym.cli.request import add_request, request_of
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load_json
-from stead_sym.deployment.gates import behind, under_recorded
+from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.harness import under_recorded
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
@@ -61,7 +62,7 @@ def _replay(options: argparse.Namespace) -> int:
     given = any((options.policy, options.agent, options.replay))
     results: list[tuple[Written, Replayed, Wrappers]] = []
     for written in found:
-        gated = under_recorded(plain, written.gates, options.evidence)
+        gated = under_recorded(plain, written.harness, options.evidence)
         deployment = written.followed(gated)
         asked = wrap_all(deployment, chosen_agents(gated, options)) if given else None
         wrappers = asked if asked is not None else _recorded(deployment, written, options.canonical_timeout)
@@ -124,12 +125,12 @@ def _evidence(deployment: Deployment, options: argparse.Namespace) -> Iterator[W
 
 def _print(deployment: Deployment, written: Written, replayed: Replayed, wrappers: Wrappers) -> None:
     if written.digest != text_digest(deployment):
-        ungated = deployment.ungated
         origin = "from a different version of the deployment"
-        if ungated is not None and written.digest == text_digest(ungated):
-            origin = f"without gates, and is replayed{behind(deployment.gated)}"
+        for part, other in (("gates", deployment.ungated), ("--calls", _uncalled(deployment))):
+            if other is not None and written.digest == text_digest(other):
+                origin = f"without {part}, and is replayed{deployment.harness}"
         print(printable(f"stead-sym: the evidence for {written.spec} was produced {origin}"), file=sys.stderr)
-    agents = f"{named_wrappers(wrappers, 'any agent')}{behind(deployment.gated)}"
+    agents = f"{named_wrappers(wrappers, 'any agent')}{deployment.harness}"
     is_known = written.spec in {spec.name for spec in deployment.specs} or claim_named(
         deployment, written.spec
     )
@@ -159,6 +160,11 @@ def _print(deployment: Deployment, written: Written, replayed: Replayed, wrapper
         print(printable(f"  not shown by a run, since it is about all runs: {claim}"))
 
 
+def _uncalled(deployment: Deployment) -> Deployment | None:
+    """Return the deployment whose agents call as in its file, behind the same gates."""
+    return deployment.uncalled and under_gates(deployment.uncalled, deployment.gated)
+
+
 def _unshown(replayed: Replayed) -> list[str]:
     """Return the claims that no run shows."""
     unfair = (f"no fair run starts in {state}" for state in replayed.unfair)
@@ -176,5 +182,6 @@ def _data(written: Written, replayed: Replayed) -> dict[str, object]:
         "claims": replayed.claims,
         "only_here": replayed.only_here,
         "unshown": _unshown(replayed),
-        "gates": list(written.gates),
+        "gates": list(written.harness.gates),
+        "calls": written.harness.calls,
     }

@@ -6,7 +6,7 @@ import argparse
 
 from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import refuse_without_model
-from stead_sym.cli.options import add_domain, add_file, add_formulas, add_gates, add_specs
+from stead_sym.cli.options import add_domain, add_file, add_formulas, add_harness, add_specs, harness_of
 from stead_sym.verification.request import Request
 
 DOMAIN = (
@@ -19,14 +19,14 @@ DOMAIN = (
 def add_request(
     parser: argparse.ArgumentParser, *, questions: bool = False, domain_help: str | None = None
 ) -> None:
-    """Add FILE, the agents and the gates.
+    """Add FILE, the agents and the harness.
 
     ``questions`` adds the options for specifications and formulas, and ``domain_help`` adds --domain.
     """
     add_file(parser)
     add_agents(parser)
     asking = parser.add_argument_group("what is asked")
-    add_gates(asking)
+    add_harness(asking)
     if questions:
         add_specs(asking)
         add_formulas(asking)
@@ -42,15 +42,15 @@ def request_of(options: argparse.Namespace) -> Request:
     """
     if "tolerance" in options:
         refuse_without_model(options)
-    given = {name: getattr(options, name, None) for name in ("policy", "agent", "replay", "gate")}
-    policies, agents, replays, gates = (tuple(values or ()) for values in given.values())
+    given = {name: getattr(options, name, None) for name in ("policy", "agent", "replay")}
+    policies, agents, replays = (tuple(values or ()) for values in given.values())
     specs, formulas = getattr(options, "spec", None), getattr(options, "formula", None)
     return Request(
         file=options.file,
         policies=policies,
         agents=agents,
         replays=replays,
-        gates=gates,
+        harness=harness_of(options),
         specs=None if specs is None else tuple(specs),
         formulas=None if formulas is None else tuple(formulas),
         domain=getattr(options, "domain", None),

@@ -9,10 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from stead_sym.cli.options import add_file, add_gates
+from stead_sym.cli.options import add_file, add_harness
 from stead_sym.cli.request import request_of
 from stead_sym.deployment.files import packaged_examples, packaged_text
-from stead_sym.deployment.gates import behind
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.report.streams import console_on
@@ -24,7 +23,7 @@ def add_show(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `show`."""
     parser.set_defaults(run=_show)
     add_file(parser)
-    add_gates(parser)
+    add_harness(parser)
     parser.add_argument(
         "--facts", action="store_true", help="print the facts that were read, in the place of `init from`"
     )
@@ -40,7 +39,9 @@ def _show(options: argparse.Namespace) -> int:
     deployment = request_of(options).load()
     text = print_deployment(deployment, data=options.facts)
     if deployment.gated:
-        text = f"# {deployment.name}{behind(deployment.gated)}: the guards have their conditions\n{text}"
+        text = f"# {deployment.name}{deployment.harness}: the guards have their conditions\n{text}"
+    elif deployment.called:
+        text = f"# {deployment.name}{deployment.harness}\n{text}"
     console = console_on(sys.stdout)
     if sys.stdout.isatty():
         console.print(text, soft_wrap=True)

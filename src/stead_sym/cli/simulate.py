@@ -15,7 +15,7 @@ from stead_sym.cli.request import add_request, request_of
 from stead_sym.cli.stepping import Stepper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load_json
-from stead_sym.deployment.gates import under_recorded
+from stead_sym.deployment.harness import under_recorded
 from stead_sym.errors import InputError
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.support.extras import install
@@ -49,7 +49,7 @@ def stepper_of(deployment: Deployment, options: argparse.Namespace) -> Stepper:
     source = options.evidence
     data = None if source is None else load_json(source, "a file of `verify --evidence`")
     if source is not None:
-        deployment = under_recorded(deployment, read_evidence(deployment, data, source).gates, source)
+        deployment = under_recorded(deployment, read_evidence(deployment, data, source).harness, source)
     agents = chosen_agents(deployment, options)
     deployment = deployment.following(deployment.specs, deciding(deployment, agents))
     stepper = Stepper(deployment, wrap_all(deployment, agents))

@@ -12,7 +12,7 @@ from stead_sym.analyses.sweeps.plan import read_plan
 from stead_sym.analyses.sweeps.sweep import TRIES, Row, sweep
 from stead_sym.analyses.sweeps.table import label, print_sweep, sweep_csv, sweep_data
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_gates
+from stead_sym.cli.options import add_harness, harness_of
 from stead_sym.report.streams import console_on
 from stead_sym.support.printable import printable
 
@@ -21,7 +21,7 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the arguments of `sweep`."""
     parser.set_defaults(run=_sweep)
     parser.add_argument("file", metavar="SWEEP.toml", help="which deployments, agents, prompts and sizes")
-    add_gates(parser)
+    add_harness(parser)
     parser.add_argument(
         "--results",
         metavar="FILE",
@@ -50,7 +50,7 @@ def add_sweep(parser: argparse.ArgumentParser) -> None:
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    plan = read_plan(options.file, options.gate or ())
+    plan = read_plan(options.file, harness_of(options))
     address, workers = options.ray, options.workers
     found = sweep(
         plan.runs,

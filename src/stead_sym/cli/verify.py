@@ -20,7 +20,7 @@ from stead_sym.cli.limits import display
 from stead_sym.cli.localise import is_local_first, verify_locally
 from stead_sym.cli.located import errors_located, locate_error, prepare_located, write_located
 from stead_sym.cli.numbers import probability
-from stead_sym.cli.options import add_file, add_formulas, add_gates, add_specs, domain
+from stead_sym.cli.options import add_file, add_formulas, add_harness, add_specs, domain
 from stead_sym.cli.request import request_of
 from stead_sym.cli.telling import teller, told_of_errors, told_of_memory
 from stead_sym.cli.verify_options import add_solving, add_written, refuse_conflicts
@@ -45,7 +45,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     add_agents(parser)
     asked_for = parser.add_argument_group("what is asked, and how strictly")
     add_specs(asked_for)
-    add_gates(asked_for)
+    add_harness(asked_for)
     add_formulas(asked_for)
     asked_for.add_argument(
         "--findings",

@@ -18,8 +18,9 @@ from stead_sym.data.source import Loaded
 from stead_sym.deployment.accepted import Accepted
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.following import History, followed, followed_formula, history_of
+from stead_sym.deployment.messages import message_relations
 from stead_sym.deployment.offered import offers
-from stead_sym.deployment.parts import AgentRole, FairAction, Initially, Parts, Policy, Spec, View
+from stead_sym.deployment.parts import AgentRole, FairAction, Harness, Initially, Parts, Policy, Spec, View
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
@@ -52,7 +53,8 @@ class Deployment(Displayed):
     ``loaded`` are the files and databases that facts of ``init`` were read from, and ``stated`` the others,
     None if nothing was read. What a deployment is, and what it prints, depends on its facts only, and not on
     their source. ``accepted`` are the comments that accept findings. Behind the gates ``gated`` it is the
-    deployment ``ungated`` with other guards (`deployment.gates`). ``history`` is what states keep beside the
+    deployment ``ungated`` with other guards (`deployment.gates`). With ``called`` agents call otherwise than
+    in the deployment ``uncalled`` (`deployment.harness`). ``history`` is what states keep beside the
     database (`following`).
     """
 
@@ -73,6 +75,8 @@ class Deployment(Displayed):
     accepted: tuple[Accepted, ...] = field(default=(), compare=False, repr=False)
     gated: tuple[str, ...] = field(default=(), compare=False, repr=False)
     ungated: Deployment | None = field(default=None, compare=False, repr=False)
+    called: str | None = field(default=None, compare=False, repr=False)
+    uncalled: Deployment | None = field(default=None, compare=False, repr=False)
     history: History = field(default=History(), repr=False)
 
     def __str__(self) -> str:
@@ -162,13 +166,19 @@ class Deployment(Displayed):
         """Return the deployment in which every agent makes one call and is asked again."""
         if not self.in_batches:
             return self
-        kept = (relation for relation in self.schema.relations if not holds_message(relation.name))
-        schema = replace(self.schema, relations=tuple(kept))
         agents = tuple(replace(agent, calls=None) for agent in self.written.agents)
-        written = replace(self.written, agents=agents, calls=None)
-        return replace(
-            self, schema=schema, init=Instance(schema, self.init.facts), written=written, text=None
-        )
+        return self.calling(replace(self.written, agents=agents, calls=None))
+
+    def calling(self, parts: Parts) -> Deployment:
+        """Return the deployment with these parts, whose agents may call otherwise."""
+        kept = (relation for relation in self.schema.relations if not holds_message(relation.name))
+        schema = replace(self.schema, relations=(*kept, *message_relations(parts.roles, parts.tools)))
+        return replace(self, schema=schema, init=Instance(schema, self.init.facts), written=parts, text=None)
+
+    @property
+    def harness(self) -> Harness:
+        """Return how the agents are run where that is not in the file."""
+        return Harness(self.gated, self.called)
 
     @property
     def may_end(self) -> Expanded:

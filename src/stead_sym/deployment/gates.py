@@ -8,7 +8,7 @@ condition that the call is allowed, and one more, `effect refused`, the conditio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from stead_sym.deployment.deployment import Deployment
@@ -58,31 +58,6 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
         ungated=deployment,
         gated=tuple(gate.name for gate in gates),
     )
-
-
-def under_recorded(deployment: Deployment, recorded: Iterable[str], source: str) -> Deployment:
-    """Return the deployment behind the gates that ``source``, a file or a report, records.
-
-    A deployment that is behind gates already is returned as it is. Raises `InputError` if these are others
-    than the recorded ones, and for a recorded gate that the deployment does not have.
-    """
-    listed = list(recorded)
-    if not deployment.gated:
-        try:
-            return under_gates(deployment, listed)
-        except InputError as error:
-            raise InputError(f"{source}: gates: {error.message}") from None
-    if listed and set(listed) != set(deployment.gated):
-        raise InputError(
-            f"{source} was produced{behind(listed)}, not{behind(deployment.gated)}; leave out the gates:"
-            " the recorded ones are taken"
-        )
-    return deployment
-
-
-def behind(gates: Sequence[str]) -> str:
-    """Return ` behind g and h` for the gates in force, an empty text for none."""
-    return f" behind {' and '.join(gates)}" if gates else ""
 
 
 def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:

@@ -312,10 +312,7 @@ class _Reader:
 
     def calls(self, node: Node) -> Calls:
         [token] = tokens_of(node)
-        words = token.split()
-        return Calls(
-            int(words[2]) if words[1] == "batch" else 1, words[-1] == "stop", span=self.formulas.span(token)
-        )
+        return Calls.of(token.split()[1:], self.formulas.span(token))
 
     def initially(self, node: Node) -> Initially:
         where = [child for child in trees_of(node) if child.data == "where"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -133,15 +133,49 @@ class FairAction(Located):
 class Calls(Located):
     """`calls batch N on refusal stop`: up to ``most`` calls in one message (`deployment.messages`).
 
-    A refused call ends the message if it ``stops``, and is skipped otherwise.
+    A refused call ends the message if it ``stops``, and is skipped otherwise. ``parallel``: the calls are
+    carried out in any order, and others may act between them.
     """
 
     most: int
     stops: bool = False
+    parallel: bool = False
 
     def __str__(self) -> str:
         """Return `batch N on refusal stop`, as it is written."""
-        return f"batch {self.most}{' on refusal stop' * self.stops}"
+        if self.most == 1:
+            return "sequential"
+        return f"{'parallel' if self.parallel else 'batch'} {self.most}{' on refusal stop' * self.stops}"
+
+    @classmethod
+    def of(cls, words: Sequence[str], span: Span | None = None) -> Calls:
+        """Return what the words after `calls` mean; `sequential` is a message of one call."""
+        most = 1 if words[0] == "sequential" else int(words[1])
+        return cls(most, words[-1] == "stop", words[0] == "parallel", span=span)
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """How the agents of a deployment are run, where that is not in its file.
+
+    All ``gates`` are in force. ``calls`` are as in `Calls`, as text; None if they are those of the file.
+    """
+
+    gates: tuple[str, ...] = ()
+    calls: str | None = None
+
+    def __str__(self) -> str:
+        """Return ` with calls batch 2 behind g and h`, an empty text if all is as in the file."""
+        calls = "" if self.calls is None else f" with calls {self.calls}"
+        return calls + (f" behind {' and '.join(self.gates)}" if self.gates else "")
+
+    def alone(self, part: str) -> str:
+        """Return the text of one part, `gates` or `calls`."""
+        return str(Harness(self.gates) if part == "gates" else Harness(calls=self.calls))
+
+
+AS_WRITTEN = Harness()
+"""The harness of a deployment that is run as its file has it."""
 
 
 SELF = "self"

@@ -18,7 +18,7 @@ from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.callers import self_place
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import spoken
-from stead_sym.deployment.messages import MOST_CALLS, message_relations
+from stead_sym.deployment.messages import calls_in_messages, message_relations, refuse_beside_messages
 from stead_sym.deployment.offered import offers, says_offered
 from stead_sym.deployment.parts import (
     ANY,
@@ -183,7 +183,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     actions = tuple(
         _fair_action(line, by_name, agents, names) for line in fair if isinstance(line, FairAction)
     )
-    _refuse_beside_messages(roles, actions)
+    refuse_beside_messages(roles, actions)
     for viewed, listed in (
         (items.views or any(agent.views for agent in agents), shared),
         *((items.views or agent.views, agent.policies) for agent in agents),
@@ -560,46 +560,7 @@ def _calls(agent: str, written: tuple[Calls, ...], tools: Iterable[Tool]) -> Cal
     """Return how the agent calls its tools; None if it makes one call and is asked again."""
     if len(written) > 1:
         raise DeclarationError(f"a second `calls` of {agent}; leave one out", written[1].span)
-    if not written or written[0].most == 1:
-        return None
-    [calls] = written
-    if not 1 <= calls.most <= MOST_CALLS:
-        raise DeclarationError(
-            f"a message has at least 1 call and at most {MOST_CALLS}, got {calls.most}", calls.span
-        )
-    for tool in tools:
-        if any(effect.is_ensure for effect in tool.effects):
-            raise DeclarationError(
-                f"{agent} calls in batches, but {tool.name} has an `ensure`; write its effect with"
-                " `insert`, `delete` and `set`",
-                calls.span,
-            )
-    return calls
-
-
-def _refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[FairAction]) -> None:
-    """Refuse what has no meaning where some agent calls in batches."""
-    batched = {name: agent for agent in agents if agent.calls is not None for name in agent.tools}
-    for agent in agents:
-        for name in agent.tools:
-            if name in batched and batched[name] is not agent:
-                raise DeclarationError(
-                    f"agent {batched[name].name} calls in batches, and its tool {name} is one of"
-                    f" {agent.name} as well; give each of them a tool of its own",
-                    agent.span,
-                )
-    for action in actions if batched else ():
-        if action.kind == "outcome" and action.name in batched:
-            raise DeclarationError(
-                f"`fair outcome {action.name}` is about calls that are made one by one; write an event",
-                action.span,
-            )
-        if action.kind != "outcome" and not action.strong:
-            raise DeclarationError(
-                f"while a message is written or carried out nothing else is possible; write `fair strong"
-                f" {action}`",
-                action.span,
-            )
+    return calls_in_messages(agent, written[0], tools) if written else None
 
 
 def _refuse_event(tool: Tool, span: Span | None) -> None:

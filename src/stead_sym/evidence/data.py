@@ -83,6 +83,7 @@ class _Writer:
             completed=self._evidence.completed,
             bounds=UNSET if self._moves.raised is None else dict(self._moves.raised),
             gates=list(self._moves.deployment.gated) or UNSET,
+            calls=self._moves.deployment.called or UNSET,
             asked=list(self._moves.deployment.history.asked) if self._moves.deployment.history else UNSET,
             agents={
                 name: None

@@ -176,7 +176,8 @@ class EvidenceData(Document, kw_only=True):
     which no fair run starts, so that a finite run needs no fair continuation.
 
     `bounds` are those that its runs keep, if bounds were raised (`--deepen`). An agent that may select
-    anything offered is null. `gates` are the gates that were in force. If states keep the last step and the
+    anything offered is null. `gates` are the gates that were in force, and
+    `calls` is how agents call, if not as in the file. If states keep the last step and the
     past, `asked` are the sentences about these. States then have facts such as `once Paid(‹1›)` for the
     values ‹1› that satisfy it.
     """
@@ -191,6 +192,7 @@ class EvidenceData(Document, kw_only=True):
     completed: bool = False
     bounds: dict[str, Count] | UnsetType = UNSET
     gates: list[str] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
     asked: list[str] | UnsetType = UNSET
     agents: dict[str, AgentData | None]
     states: list[list[Fact]]

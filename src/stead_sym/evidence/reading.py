@@ -17,8 +17,8 @@ from msgspec import UNSET, Struct, ValidationError, convert
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import under_recorded
-from stead_sym.deployment.parts import ANY, Spec
+from stead_sym.deployment.harness import under_recorded
+from stead_sym.deployment.parts import ANY, AS_WRITTEN, Harness, Spec
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.errors import DeclarationError, InputError
@@ -45,8 +45,8 @@ class Written:
     """Evidence as it was written: the specification, the deployment and the agents it is for.
 
     ``digest`` is the digest of the deployment's text. ``agents`` has None for one that selects everything
-    offered. ``bounds`` are those that its runs keep, None for those of the deployment. ``gates`` are the
-    recorded gates.
+    offered. ``bounds`` are those that its runs keep, None for those of the deployment. ``harness`` is the
+    recorded one.
     """
 
     deployment: str
@@ -57,12 +57,12 @@ class Written:
     evidence: Evidence
     bounds: Mapping[str, int] | None = None
     asked: tuple[str, ...] | None = None
-    gates: tuple[str, ...] = ()
+    harness: Harness = AS_WRITTEN
 
     def followed(self, deployment: Deployment) -> Deployment:
-        """Return the deployment behind the recorded gates, with what the states keep beside the database."""
-        gated = under_recorded(deployment, self.gates, f"the evidence for {self.spec}")
-        return _followed(gated, self.asked, self.agents)
+        """Return the deployment in the recorded harness, with what the states keep beside the database."""
+        run = under_recorded(deployment, self.harness, f"the evidence for {self.spec}")
+        return _followed(run, self.asked, self.agents)
 
 
 def _followed(
@@ -103,7 +103,8 @@ class _Reader:
             raise InputError(f"{self._source}: {ascii(str(error))[1:-1]}; restore the file") from None
         asked = None if top.asked is UNSET else tuple(top.asked)
         gates = () if top.gates is UNSET else tuple(top.gates)
-        self._deployment = under_recorded(self._deployment, gates, self._source)
+        harness = Harness(gates, None if top.calls is UNSET else top.calls)
+        self._deployment = under_recorded(self._deployment, harness, self._source)
         try:
             self._deployment = _followed(self._deployment, asked, top.agents)
         except InputError as error:
@@ -126,7 +127,7 @@ class _Reader:
             Evidence(self._tree(top), top.of_many, top.completed),
             None if top.bounds is UNSET else top.bounds,
             asked,
-            gates,
+            harness,
         )
 
     # the tree

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from stead_sym.analyses.shield.shield import Shield
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import behind, under_gates
-from stead_sym.deployment.parts import Gate
+from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.parts import Gate, Harness
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
 
@@ -26,7 +26,7 @@ def gates_of_shield(shield: Shield, plain: Deployment, names: Sequence[str]) -> 
         raise InputError(f"the shield is of another deployment than {plain.name}; compute the one of this")
     missing = [name for name in shield.deployment.gated if name not in names]
     if missing:
-        raise InputError(f"the shield was computed{behind(missing)}; give the same gates")
+        raise InputError(f"the shield was computed{Harness(tuple(missing))}; give the same gates")
     if shield.lost is not None:
         raise InputError(
             "the shield has a run that no restriction of agents prevents; nothing can be guarded"

@@ -5,6 +5,10 @@ function call, which is then checked. An answer that is no offered call is rejec
 requested again, a bounded number of times. The record has the call, the text before it, and the
 log-probability of the whole answer if the server reports it.
 
+If the agent may put several calls into one message, the server is allowed them (`parallel_tool_calls`). Each
+context asks for the next call of a message, so the first call of an answer is taken. The others are asked for
+when it is written.
+
 The identity of the agent is the address, the model's name, the sampling parameters and the complete prompt.
 If another model is served under the same name, another store of decisions is needed.
 """
@@ -159,11 +163,14 @@ class Chat:
             try:
                 if choice.get("finish_reason") == "length":
                     raise Refused("the answer is cut off: it is too long")
-                call = called(message, context.calls, self.texts.tools)
+                made = called(message, context.calls, self.texts.tools, self._room(context))
             except Refused as why:
                 refused.append(why.words(self._hidden))
             else:
-                return Given((call,), self._note(message, refused), _logprob(choice))
+                if len(made) > 1:  # the log-probability is of all of them
+                    more = f"the first of {len(made)} calls in one message"
+                    return Given(made[:1], "\n".join(filter(None, (more, self._note(message, refused)))))
+                return Given(made, self._note(message, refused), _logprob(choice))
         raise ModelError(
             f"{self.name} makes no offered call in {_MAX_ANSWERS} answers: {refused[-1]}; use a model and a"
             f" server that call functions: it was asked about {context}"
@@ -180,7 +187,7 @@ class Chat:
                 "messages": _messages(self.texts.messages(context), refused),
                 "tools": self.shown(context),
                 "tool_choice": "required",
-                "parallel_tool_calls": False,
+                "parallel_tool_calls": self._room(context) > 1,
                 "temperature": self.temperature,
                 "seed": self.seed + (sample if self.temperature else 0),
             }
@@ -191,6 +198,11 @@ class Chat:
                 return choice
             case _:
                 raise Again(ModelError(f"{self.name}: the answer is no chat completion; check the address"))
+
+    def _room(self, context: DecisionContext) -> int:
+        """Return the number of calls that the message may still get."""
+        several = self.texts.several
+        return 1 if several is None else several.most - len(self.texts.written(context.view))
 
     async def _post(self, body: dict[str, Any]) -> Any:
         """Return the JSON data of the answer; None if it is not JSON."""
@@ -291,8 +303,9 @@ def _with_tools(prompt: Prompt) -> Prompt:
     """
     if prompt.user.source != "user.txt":
         return prompt
-    own = files("stead_sym.agents.prompts").joinpath("templates", "chat.txt").read_text(encoding="utf-8")
-    return replace(prompt, user=Template(own.removesuffix("\n"), "chat.txt"))
+    name = "chat.txt" if prompt.several is None else "chat_several.txt"
+    own = files("stead_sym.agents.prompts").joinpath("templates", name).read_text(encoding="utf-8")
+    return replace(prompt, user=Template(own.removesuffix("\n"), name))
 
 
 def _messages(prompt: Sequence[Message], refused: Sequence[str]) -> list[dict[str, str]]:

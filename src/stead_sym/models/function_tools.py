@@ -59,18 +59,21 @@ def check_names(tools: Sequence[Tool]) -> None:
                 )
 
 
-def called(message: dict[str, Any], calls: Collection[Call], tools: Sequence[Tool]) -> Call:
-    """Return the offered call in an assistant's message.
+def called(
+    message: dict[str, Any], calls: Collection[Call], tools: Sequence[Tool], most: int = 1
+) -> tuple[Call, ...]:
+    """Return the offered calls in an assistant's message, in their order.
 
-    Raise `Refused` if it has none, several, or another. The same call twice counts as several: an executor
-    of the calls would execute it twice.
+    Raise `Refused` if it has none, more than ``most``, or another. The same call twice counts as several: an
+    executor of the calls would execute it twice.
     """
     made = message.get("tool_calls")
     if not isinstance(made, list) or not made:
         raise Refused("no function was called")
-    if len(made) > 1:
-        raise Refused(f"{len(made)} calls were made where one is wanted")
-    return _call(made[0], calls, tools)
+    if len(made) > most:
+        wanted = "one is" if most == 1 else f"{most} at most are"
+        raise Refused(f"{len(made)} calls were made where {wanted} wanted")
+    return tuple(_call(one, calls, tools) for one in made)
 
 
 def _call(made: Any, calls: Collection[Call], tools: Sequence[Tool]) -> Call:

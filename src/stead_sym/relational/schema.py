@@ -185,8 +185,13 @@ def message_place(tool: str, place: int) -> str:
     return f"{tool}@{place}"
 
 
+def message_begun(agent: str) -> str:
+    """Return the name of the relation, without columns, that calls of the agent's message are carried out."""
+    return f"{agent}@carried"
+
+
 def holds_message(relation: str) -> bool:
-    """Return True if a relation of this name holds calls of a message; no file can name it."""
+    """Return True if a relation of this name is about a message; a file can only read its calls."""
     return "@" in relation
 
 
@@ -194,10 +199,13 @@ def in_words(relation: str, args: Sequence[object]) -> str:
     """Return a fact or an atom as it is written: `P(a, b)`.
 
     For a relation that `tells_history`, return the formula that is its name, with the arguments in place of
-    ‹1›, ‹2›, … For one that `holds_message`, return `call 1 of the message: t(a, b)`.
+    ‹1›, ‹2›, … For one that `holds_message`, return `call 1 of the message: t(a, b)`,
+    or that they are carried out.
     """
     if holds_message(relation):
         tool, _, place = relation.partition("@")
+        if not place.isdigit():
+            return f"the calls of {f'a message of {tool}' if tool else 'the message'} are carried out"
         return f"call {place} of the message: {tool}({', '.join(map(str, args))})"
     if not tells_history(relation):
         return f"{relation}({', '.join(map(str, args))})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.blame import Blame, Decision, Mend
-from stead_sym.deployment.gates import behind
 from stead_sym.evidence.document import Json
 from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Text, indented, labelled
@@ -15,8 +14,8 @@ from stead_sym.verification.result import Verification
 def print_blame(result: Verification, blame: Blame, console: Console, way_out: str = "") -> None:
     """Print the smallest sets of decisions without which the specification would hold, and remedies."""
     verdict = result[blame.spec]
-    gates = behind(result.deployment.gated)
-    title = Text.assemble((blame.spec, "bold"), " fails under ", (result.agent, "bold"), gates)
+    harness = str(result.deployment.harness)
+    title = Text.assemble((blame.spec, "bold"), " fails under ", (result.agent, "bold"), harness)
     console.print(title)
     console.print(indented(Text(str(verdict.formula), "dim")))
     console.print(indented(_summary(blame)))

@@ -55,6 +55,7 @@ class BoundsReport(Document):
     bounds: dict[str, BoundData]
     outgrown: OutgrownData | None
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 def print_bounds(deployment: Deployment, agent: str, bounds: Bounds, console: Console) -> None:
@@ -97,6 +98,7 @@ def bounds_data(deployment: Deployment, agent: str, bounds: Bounds) -> dict[str,
         deployment=deployment.name,
         agent=agent,
         gates=gates_data(deployment),
+        calls=deployment.called or UNSET,
         limit=bounds.limit,
         states=bounds.states,
         bounds={

@@ -67,6 +67,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         queries=result.queries,
         broken=None if result.broken is None else result.broken.claim,
         gates=gates_data(result.deployment, result.shares),
+        calls=result.deployment.called or UNSET,
         seconds=result.seconds,
         specs={name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         findings=findings_data(result.findings),

@@ -112,7 +112,7 @@ class DeepeningReport(Document):
 
     No bound was raised beyond `limit`. `established`: no run exceeds the last bounds. `unbounded` are the
     sorts for which the file says `any`. `rounds` are the fragments, with growing bounds. `stopped` is the
-    reason for an early end, empty if there was none. `digest` and `gates` are as in a `Report`.
+    reason for an early end, empty if there was none. `digest` and `gates` and `calls` are as in a `Report`.
     """
 
     deployment: str
@@ -135,6 +135,7 @@ class DeepeningReport(Document):
     remedy: RemedyData | None
     stopped: str
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 def print_deepening(
@@ -281,4 +282,5 @@ def deepening_data(found: Deepening) -> dict[str, Json]:
         ),
         stopped=found.stopped,
         gates=gates_data(found.deployment),
+        calls=found.deployment.called or UNSET,
     ).data()

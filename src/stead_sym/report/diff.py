@@ -222,6 +222,8 @@ def _told(report: Report | DeepeningReport) -> Iterator[tuple[tuple[int, str], s
         yield (1, f"agent {name}"), asked.agent
     if report.gates is not UNSET:
         yield (1, "gates"), " and ".join(one.gate for one in report.gates)
+    if report.calls is not UNSET:
+        yield (1, "calls"), report.calls
     yield from _counted(report) if isinstance(report, Report) else _raised(report)
     for hypothesis in report.hypotheses.all:
         yield (13, hypothesis.name), hypothesis.status

@@ -200,7 +200,7 @@ class Report(Document):
 
     `gates` are the gates in force, if any. Each has the number of calls of agents that the reachable states
     enable without gates, and the number of these that it allows. Both are null if findings, and so these
-    numbers, were not computed.
+    numbers, were not computed. `calls` is how agents call, such as `batch 2`, if not as in the file.
     """
 
     deployment: str
@@ -226,6 +226,7 @@ class Report(Document):
     decisions: list[TakenData]
     statistics: dict[str, int]
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 class ProgressData(Document):

@@ -59,7 +59,7 @@ class ToolData(Document):
 class ExplanationReport(Document):
     """The plan of the symbolic engine: domains, bits, names, actions of the tools.
 
-    `gates` are as in a `Report`.
+    `gates` and `calls` are as in a `Report`.
     """
 
     deployment: str
@@ -73,6 +73,7 @@ class ExplanationReport(Document):
     fresh: list[FreshData]
     tools: dict[str, ToolData]
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 def print_explanation(
@@ -106,6 +107,7 @@ def explanation_data(explanation: Explanation, agent: str, never_called: Sequenc
         deployment=explanation.deployment.name,
         agent=agent,
         gates=gates_data(explanation.deployment),
+        calls=explanation.deployment.called or UNSET,
         mode=explanation.mode,
         domain=dict(explanation.restriction.sizes),
         derivation=derivation_data(explanation.restriction),

@@ -42,6 +42,7 @@ class LocalReport(Document):
     shown: dict[str, ShownLocallyData]
     explored: list[str]
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 def localised_data(found: Localised) -> dict[str, Json]:
@@ -58,6 +59,7 @@ def localised_data(found: Localised) -> dict[str, Json]:
         },
         explored=sorted(found.explored),
         gates=gates_data(found.deployment),
+        calls=found.deployment.called or UNSET,
     ).data()
 
 

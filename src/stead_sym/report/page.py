@@ -17,7 +17,6 @@ from pathlib import Path
 from rich.text import Text
 
 from stead_sym.analyses.deepening.deepen import Deepening
-from stead_sym.deployment.gates import behind
 from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.drawing import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
@@ -205,7 +204,7 @@ def _header(result: Verification) -> Html:
         asked = (
             f"{plural(result.contexts, 'context')} shown, {plural(result.queries, 'query', 'queries')} asked"
         )
-    who = f"{'any agent' if result.is_any else result.agent}{behind(result.deployment.gated)}"
+    who = f"{'any agent' if result.is_any else result.agent}{result.deployment.harness}"
     answer = _answer(result)
     worst = next((w for w in _WORST_FIRST if w in {v.said for v in result.verdicts.values()}), "none")
     return tag(

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.deepen import Deepening, Found
 from stead_sym.analyses.views.every_number import Shown
-from stead_sym.deployment.gates import behind
 from stead_sym.deployment.trace import as_changes
 from stead_sym.relational.instance import Fact
 from stead_sym.report.obstacle import call_words, changed, in_the_way, put_in, told
@@ -36,7 +35,7 @@ def deepening_html(found: Deepening) -> str:
     words = [one.verdict.said for one in found.found.values()]
     answer = answered(words)
     worst = next((w for w in ("fails", "unknown", "holds") if w in words), "none")
-    who = f"{found.agent}{behind(found.deployment.gated)}"
+    who = f"{found.agent}{found.deployment.harness}"
     header = tag(
         "header",
         tag("p", "stead-sym report", class_="eyebrow"),

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from stead_sym.analyses.deepening.deepen import Deepening
-from stead_sym.deployment.gates import behind
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError
 from stead_sym.evidence.document import Json
 from stead_sym.support.printable import printable
@@ -58,7 +57,7 @@ def sarif_error(error: SteadError, version: str) -> dict[str, Json]:
 
 
 def _agent(result: Verification | Deepening) -> str:
-    return f"{result.agent}{behind(result.deployment.gated)}"
+    return f"{result.agent}{result.deployment.harness}"
 
 
 def _error(error: SteadError) -> _Result:

@@ -72,7 +72,7 @@ class SymmetryReport(Document):
     """The contexts that are not action-rigid, numbered from 0, and the effect of choices in them.
 
     `states` are those of the literal domain, `met` the canonical contexts met, and `left` the single choices
-    that were not tried. `gates` are as in a `Report`.
+    that were not tried. `gates` and `calls` are as in a `Report`.
     """
 
     deployment: str
@@ -84,6 +84,7 @@ class SymmetryReport(Document):
     choices: list[SingleChoiceData]
     left: Count
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 def print_symmetry(found: Symmetry, console: Console) -> None:
@@ -155,6 +156,7 @@ def symmetry_data(found: Symmetry) -> dict[str, Json]:
         deployment=result.deployment.name,
         agent=result.agent,
         gates=gates_data(result.deployment),
+        calls=result.deployment.called or UNSET,
         states=result.states,
         met=result.contexts,
         contexts=[_context_data(context) for context in found.contexts],

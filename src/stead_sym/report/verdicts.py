@@ -12,7 +12,6 @@ from rich import text
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import behind
 from stead_sym.deployment.trace import Trace
 from stead_sym.evidence.outlining import outline
 from stead_sym.report.steps import MovesOf, StepRow, step_table
@@ -32,8 +31,8 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 
 
 def heading(deployment: Deployment, agent: str) -> text.Text:
-    """Return the title of a report on a deployment: its name, the agent, the gates in force."""
-    return Text.assemble((deployment.name, "bold"), " under ", (agent, "bold"), behind(deployment.gated))
+    """Return the title of a report on a deployment: its name, the agent, the harness."""
+    return Text.assemble((deployment.name, "bold"), " under ", (agent, "bold"), str(deployment.harness))
 
 
 def print_evidence(verdict: Verdict, moves: MovesOf | None, console: Console) -> None:

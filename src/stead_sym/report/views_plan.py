@@ -45,7 +45,7 @@ class ViewsPlanReport(Document):
 
     It uses local views on `ks` of them, one number after the other; `looks` are the steps for the first.
     `together` is shown in one induction. `left_out` are invariants that cannot be, with the reasons. `agents`
-    describes which choices of each agent are examined. `gates` are as in a `Report`.
+    describes which choices of each agent are examined. `gates` and `calls` are as in a `Report`.
     """
 
     deployment: str
@@ -58,6 +58,7 @@ class ViewsPlanReport(Document):
     left_out: dict[str, str]
     agents: dict[str, str]
     gates: list[GateData] | UnsetType = UNSET
+    calls: str | UnsetType = UNSET
 
 
 def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
@@ -66,6 +67,7 @@ def views_plan_data(plan: ViewsPlan, agent: str) -> dict[str, Json]:
         deployment=plan.deployment.name,
         agent=agent,
         gates=gates_data(plan.deployment),
+        calls=plan.deployment.called or UNSET,
         sorts=[*plan.sorts],
         ks=[*plan.ks],
         looks=convert(plan.looks, list[LookData], from_attributes=True),

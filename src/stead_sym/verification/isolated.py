@@ -80,13 +80,15 @@ def verify_apart(
     specs: Iterable[str] | None = None,
     *,
     gates: str | Iterable[str] = (),
+    calls: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
 ) -> dict[str, Json]:
     """Verify in a separate process and return the report, in the format of `report_data`.
 
     ``agent`` is a policy of the deployment, ``"any"``, a model such as ``"hf:MODEL"``, or a mapping from
-    agents to these. ``specs`` are names of specifications and formulas as text, ``gates`` names of gates.
+    agents to these. ``specs`` are names of specifications and formulas as text, ``gates`` names of gates,
+    ``calls`` how agents call.
 
     After ``timeout`` seconds, beyond ``memory`` MiB, after a crash and for wrong input, the report is that of
     an error: ``"error"`` describes it, and ``"specs"`` has the verdicts established by then. For POSIX
@@ -96,7 +98,7 @@ def verify_apart(
     asked = None if specs is None else [specs] if isinstance(specs, str) else list(specs)
     if asked == []:
         raise InputError("no specification is asked for; leave `specs` out for all of them")
-    words = ["verify", "-", "--json", "--quiet", *Request.of(agent, asked, gates, known).words]
+    words = ["verify", "-", "--json", "--quiet", *Request.of(agent, asked, gates, known, calls=calls).words]
     if timeout is not None:
         words += ["--timeout", f"{timeout}"]
     if memory is not None:

@@ -12,18 +12,18 @@ from itertools import chain
 
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.files import load
-from stead_sym.deployment.gates import under_gates
-from stead_sym.deployment.parts import ANY
+from stead_sym.deployment.harness import in_harness
+from stead_sym.deployment.parts import ANY, AS_WRITTEN, Harness
 from stead_sym.logic.parser import parse_formula
 from stead_sym.models.catalogue import CATALOGUE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A deployment with its agents, gates and specifications, as text.
+    """A deployment with its agents, its harness and specifications, as text.
 
     ``file`` is a path, the name of an example, or `-` for stdin. ``policies``, ``agents`` and ``replays`` are
-    the values of these options: `NAME`, or `AGENT=NAME`. All ``gates`` are in force. If ``specs`` and
+    the values of these options: `NAME`, or `AGENT=NAME`. If ``specs`` and
     ``formulas`` are both None, all specifications are requested. ``options`` are further arguments of
     `verify`.
     """
@@ -32,7 +32,7 @@ class Request:
     policies: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     replays: tuple[str, ...] = ()
-    gates: tuple[str, ...] = ()
+    harness: Harness = AS_WRITTEN
     specs: tuple[str, ...] | None = None
     formulas: tuple[str, ...] | None = None
     domain: str | None = None
@@ -46,6 +46,7 @@ class Request:
         gates: str | Iterable[str],
         known: Iterable[str] = (),
         options: Iterable[str] = (),
+        calls: str | None = None,
     ) -> Request:
         """Return the request for an agent, or several by name, and specifications.
 
@@ -57,7 +58,7 @@ class Request:
         return cls(
             policies=tuple(words[name] for name, who in given.items() if not _is_no_policy(who)),
             agents=tuple(words[name] for name, who in given.items() if _is_no_policy(who)),
-            gates=(gates,) if isinstance(gates, str) else tuple(gates),
+            harness=Harness((gates,) if isinstance(gates, str) else tuple(gates), calls),
             specs=None if asked is None else tuple(q for q in asked if q in names or q.isidentifier()),
             formulas=None
             if asked is None
@@ -74,15 +75,16 @@ class Request:
             ("--replay", self.replays),
             ("--spec", self.specs or ()),
             ("--formula", self.formulas or ()),
-            ("--gate", self.gates),
+            ("--gate", self.harness.gates),
+            ("--calls", () if self.harness.calls is None else (self.harness.calls,)),
             ("--domain", () if self.domain is None else (self.domain,)),
         )
         pairs = ((option, value) for option, values in valued for value in values)
         return (*chain.from_iterable(pairs), *self.options)
 
     def load(self) -> Deployment:
-        """Return the deployment behind the gates. Raises `InputError`."""
-        return under_gates(load(self.file), self.gates)
+        """Return the deployment in the harness. Raises `InputError`."""
+        return in_harness(load(self.file), self.harness)
 
     @property
     def questions(self) -> list[Question] | None:

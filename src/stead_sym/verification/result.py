@@ -12,7 +12,6 @@ from stead_sym.agents.revised import rules_of
 from stead_sym.agents.roles import ANY, Wrappers, named
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import behind
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.protocol import Engine, StateSet
@@ -287,7 +286,7 @@ class Verification(Displayed):
             counts = f"{self.initial} initial of {counts}"
         if self.broken is not None:
             counts = f"explored until `{self.broken.claim}` was broken"
-        return f"{self.deployment.name} under {self.agent}{behind(self.deployment.gated)}: {counts}{asked}"
+        return f"{self.deployment.name} under {self.agent}{self.deployment.harness}: {counts}{asked}"
 
     def __str__(self) -> str:
         """Return the summary, the verdicts and the findings, one a line."""

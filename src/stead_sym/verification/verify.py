@@ -21,8 +21,8 @@ from typing import TypeAlias
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, deciding, wrap_all
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
-from stead_sym.deployment.gates import under_gates
-from stead_sym.deployment.parts import Spec
+from stead_sym.deployment.harness import in_harness
+from stead_sym.deployment.parts import Harness, Spec
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
 from stead_sym.engines.protocol import Engine
 from stead_sym.engines.symbolic.bdd.manager import Backend
@@ -34,6 +34,7 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress
 from stead_sym.verification.answers import of_broken, of_engine, refuted
 from stead_sym.verification.audit import audit
+from stead_sym.verification.calls import changed_by_calls
 from stead_sym.verification.early import watching
 from stead_sym.verification.explore import explored, telling_apart
 from stead_sym.verification.findings.accepted import without_accepted
@@ -74,6 +75,7 @@ def verify(
     canonical_timeout: float = CANONICAL_SECONDS,
     established: Told | None = None,
     gates: str | Iterable[str] = (),
+    calls: str | None = None,
 ) -> Verification:
     """Check specifications (by default all of the deployment) under an agent.
 
@@ -106,6 +108,8 @@ def verify(
     context less than P of its probability at some branching node: it prefers other answers.
 
     ``gates`` are names of gates of the deployment; an agent is offered the calls that all of them allow.
+    ``calls`` is how agents call whatever the deployment has, such as ``"batch 2"`` or ``"sequential"``.
+    A verdict that is another with the deployment's own calls is a finding.
 
     A run that breaks a claim of the file (a bound, a key, that every state has a step and that it has a
     successor) is a verdict on that claim (`Verification.broken`).
@@ -119,8 +123,15 @@ def verify(
     options = Options(
         engine, domain, force, wrapped, backend, max_states, findings, min_mass, canonical_timeout
     )
-    gated = under_gates(as_deployment(deployment), gates)
-    return verified(gated, agent, specs, options, progress=progress, established=established)
+    run = in_harness(
+        as_deployment(deployment), Harness((gates,) if isinstance(gates, str) else tuple(gates), calls)
+    )
+    result = verified(run, agent, specs, options, progress=progress, established=established)
+    if not findings:
+        return result
+    quietly = replace(options, findings=False)
+    changed = changed_by_calls(result, lambda other, who, asked: verified(other, who, asked, quietly))
+    return replace(result, findings=(*result.findings, *changed))
 
 
 def verified(

@@ -41,11 +41,11 @@ from stead_sym.agents.prompts.template import Template
 from stead_sym.agents.prompts.texts import call_templates, own_text, packaged, read_texts, tool_schemas
 from stead_sym.deployment.callers import self_place
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.parts import AgentRole, Calls
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Schema, Value, message_begun, message_place
 
 _POLICY, _TOOLS = "POLICY TEXT", "TOOL SCHEMAS"
 _STATE, _CALLS = "CURRENT RELATIONAL STATE", "OFFERED CALLS"
@@ -67,7 +67,8 @@ class Prompt:
 
     ``shown`` are the relations in the agent's view, ``schemas`` is the text of the tools, ``calls`` has the
     template of a call for tools whose calls are not written as JSON. ``each`` is the sort of agents that are
-    many: the user message of one begins with its name.
+    many: the user message of one begins with its name. ``several`` is how the agent puts calls into one
+    message, None if it makes one call and is asked again.
     """
 
     schema: Schema
@@ -79,6 +80,7 @@ class Prompt:
     schemas: str
     calls: Mapping[str, Template] = field(default_factory=dict)
     each: str | None = None
+    several: Calls | None = None
 
     def __post_init__(self) -> None:
         """Check the placeholders of the templates."""
@@ -112,13 +114,19 @@ class Prompt:
         return cls(
             schema=deployment.schema,
             tools=tools,
-            shown=tuple(r.name for r in deployment.schema.relations if not shown or r.name in shown),
+            shown=tuple(
+                r.name
+                for r in deployment.schema.relations
+                if (not shown or r.name in shown)
+                and r.name != message_begun(agent.name)  # never when it is asked
+            ),
             system=system.text,
             user=user,
             policy=policy.text,
             schemas=schemas.text,
             calls=call_templates(given["calls.json"], deployment) if "calls.json" in given else {},
             each=agent.each,
+            several=agent.calls,
         )
 
     def messages(self, context: DecisionContext) -> tuple[Message, ...]:
@@ -140,8 +148,12 @@ class Prompt:
                 case _:
                     return self._only(name, context)
 
-        who = "" if self.each is None else f"You are the {self.each} {self._itself(context)}.\n\n"
-        user = Message("user", who + self.user.fill(self._placeholders, value))
+        content = self.user.fill(self._placeholders, value)
+        if self.each is not None:
+            content = f"You are the {self.each} {self._itself(context)}.\n\n{content}"
+        if self.several is not None:
+            content = f"{content}\n\n{_about_messages(self.several)}"
+        user = Message("user", content)
         return (Message("system", self.system), user) if self.system else (user,)
 
     def _itself(self, context: DecisionContext) -> str:
@@ -152,21 +164,34 @@ class Prompt:
     def state_text(self, view: Instance, calls: Iterable[Call] = ()) -> str:
         """Return the facts as a JSON object: for every relation in the view the sorted list of its tuples.
 
-        The texts of values that only the calls mention follow.
+        The calls that the agent's message has so far follow, and the texts of values that only the calls
+        mention.
         """
-        rows: dict[str, list[tuple[Value, ...]]] = {name: [] for name in self.shown}
+        rows: dict[str, list[tuple[Value, ...]]] = {
+            name: [] for name in self.shown if name not in self._places
+        }
         for relation, args in view.facts:
             if relation in rows:
                 rows[relation].append(args)
         lines = [
             f"  {_json(name)}: [{', '.join(map(self._row, sorted(tuples)))}]" for name, tuples in rows.items()
         ]
+        if not self._places.keys().isdisjoint(self.shown):
+            so_far = ", ".join(map(self.call_text, self.written(view)))
+            lines.append(f"  {_json('calls of your message so far')}: [{so_far}]")
         if self.schema.text_of:
             offered = {value for call in calls for value in call.args if value in self.schema.text_of}
             shown = {value for tuples in rows.values() for args in tuples for value in args}
             texts = ((value, self.schema.text_of[value]) for value in sorted(offered - shown))
             lines.extend(f"  {_json(f'text {value}')}: {_json(text)}" for value, text in texts)
         return "{\n" + ",\n".join(lines) + "\n}"
+
+    def written(self, view: Instance) -> list[Call]:
+        """Return the calls that the agent's message has so far, in order, as far as the view shows them."""
+        places = sorted(
+            (place, fact.args) for fact in view.facts if (place := self._places.get(fact.relation))
+        )
+        return [Call(tool, args) for (_, tool), args in places]
 
     def _row(self, args: tuple[Value, ...]) -> str:
         """Return the text of a tuple in the state."""
@@ -186,6 +211,14 @@ class Prompt:
             return _call(call, names)
         arguments = dict(zip(names, call.args, strict=True))
         return self.calls[call.tool].fill(names, lambda name: _inner(arguments[name]))
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[int, str]]:
+        """The relations that hold calls of the agent's message, with the place and the tool of each."""
+        places = range(1, 1 + (0 if self.several is None else self.several.most))
+        return {
+            message_place(tool.name, place): (place, tool.name) for tool in self.tools for place in places
+        }
 
     @cached_property
     def _placeholders(self) -> frozenset[str]:
@@ -224,6 +257,17 @@ class Prompt:
             if tool.name == name:
                 return tool
         raise DeclarationError(f"unknown tool {name}; there are {', '.join(t.name for t in self.tools)}")
+
+
+def _about_messages(several: Calls) -> str:
+    """Return what a model has to know of messages with several calls."""
+    how = "side by side, in any order" if several.parallel else "one after the other"
+    refused = "ends the message" if several.stops else "is left out"
+    return (
+        f"You may make up to {several.most} calls in one message. All of them are decided on the database as"
+        f" it is now, and then carried out {how}; one that is not possible any more when its turn comes"
+        f" {refused}. Decide on the next call of your message."
+    )
 
 
 def _json(data: object) -> str:

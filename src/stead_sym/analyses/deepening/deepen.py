@@ -32,7 +32,6 @@ from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.proposing import Proposed, proposed
 from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
-from stead_sym.deployment.gates import behind
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
@@ -189,7 +188,7 @@ class Deepening:
             if self.rounds
             else f"not explored from an initial database with {len(self.deployment.init):,} facts"
         )
-        said = [f"{self.deployment.name} under {self.agent}{behind(self.deployment.gated)}, {raised}"]
+        said = [f"{self.deployment.name} under {self.agent}{self.deployment.harness}, {raised}"]
         return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])
 
 

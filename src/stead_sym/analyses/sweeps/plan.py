@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
@@ -27,10 +27,11 @@ from stead_sym.agents.wording import one_line
 from stead_sym.analyses.sweeps.run import Run
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_text
+from stead_sym.deployment.parts import AS_WRITTEN, Harness
 from stead_sym.errors import InputError, SteadError
 from stead_sym.logic.names import nearest
 
-_AXES = ("deployment", "size", "agent", "gates", "prompts", "engine", "domain")
+_AXES = ("deployment", "size", "agent", "gates", "calls", "prompts", "engine", "domain")
 _LISTS = ("specs", "options")
 _LIMITS: Mapping[str, tuple[type, ...]] = {"timeout": (int, float), "memory": (int,), "max_states": (int,)}
 _RUN = (*_AXES, *_LISTS, "bounds", *_LIMITS)
@@ -46,10 +47,11 @@ class Plan:
     store: str | None = None
 
 
-def read_plan(path: str | Path, gates: Sequence[str] = ()) -> Plan:
-    """Return the plan in a file, with all agents behind ``gates``. Paths in it are relative to it.
+def read_plan(path: str | Path, harness: Harness = AS_WRITTEN) -> Plan:
+    """Return the plan in a file, with all agents in the harness. Paths in it are relative to it.
 
-    Raises `InputError` for a file that is no plan, and for ``gates`` if a table has gates of its own.
+    Raises `InputError` for a file that is no plan, and if a table has gates or calls of its own beside those
+    of the harness.
     """
     source = str(path)
     try:
@@ -67,9 +69,11 @@ def read_plan(path: str | Path, gates: Sequence[str] = ()) -> Plan:
         raise InputError(f"{source}: there are no runs; write a table `[[runs]]` with a `deployment`")
     common = {name: found[name] for name in (*_LISTS, *_LIMITS) if name in found}
     folder = str(Path(path).parent)
-    if gates and any("gates" in table for table in tables):
-        raise InputError(f"{source}: `gates` has the gates of runs; leave out --gate, or `gates`")
-    given = {"gates": " ".join(gates)} if gates else {}
+    given = {"gates": " ".join(harness.gates)} if harness.gates else {}
+    given |= {"calls": harness.calls} if harness.calls else {}
+    for name, option in (("gates", "--gate"), ("calls", "--calls")):
+        if name in given and any(name in table for table in tables):
+            raise InputError(f"{source}: `{name}` has the {name} of runs; leave out {option}, or `{name}`")
     runs = [
         run
         for number, table in enumerate(tables, 1)

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from stead_sym.agents.roles import ANY
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.files import load
-from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.harness import in_harness
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
@@ -54,6 +54,7 @@ class Run:
     ``deployment`` is one, or a file or an example's name. ``agent`` is a policy, ``"any"``, a model such as
     ``"hf:MODEL"`` or ``"python:MODULE:NAME"``, or a mapping from agents to these. ``bounds`` replace the
     deployment's own. ``gates`` has the names of gates that the agents are behind, separated by spaces.
+    ``calls`` is how they call, if not as in the deployment.
     ``prompts`` is a folder, ``options`` are further arguments of `stead-sym verify`.
 
     ``timeout`` (seconds), ``memory`` (MiB) and ``max_states`` (explicit engine) limit the run. ``size`` is
@@ -64,6 +65,7 @@ class Run:
     agent: str | Mapping[str, str] = ANY
     specs: tuple[str, ...] = ()
     gates: str | None = None
+    calls: str | None = None
     prompts: str | None = None
     engine: str | None = None
     domain: str | None = None
@@ -119,7 +121,7 @@ class Run:
 
     @property
     def _request(self) -> Request:
-        return Request.of(self.agent, self.specs or None, self._gates)
+        return Request.of(self.agent, self.specs or None, self._gates, calls=self.calls)
 
     @property
     def about(self) -> dict[str, object]:
@@ -130,6 +132,7 @@ class Run:
             "bounds": ", ".join(f"{sort} {number}" for sort, number in self.bounds.items()) or None,
             "agent": self.agent if isinstance(self.agent, str) else _listed(self.agent),
             "gates": None if self.gates is None else " ".join(self._gates) or "none",
+            "calls": self.calls,
             "prompts": self.prompts,
             "engine": self.engine,
             "domain": self.domain,
@@ -152,7 +155,7 @@ class Run:
             tuple(words),
             "" if reads else print_deployment(self.built),
             os.path.abspath(self.folder),
-            text_digest(under_gates(self.built, self._gates)),
+            text_digest(in_harness(self.built, self._request.harness)),
             environment,
             None if self.timeout is None else self.timeout + _KILL_SECONDS,
         )

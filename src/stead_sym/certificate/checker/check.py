@@ -53,6 +53,7 @@ from stead_sym.certificate.document import (
 from stead_sym.certificate.files import read_diagram_data, read_document
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
 from stead_sym.deployment.callers import callers
+from stead_sym.deployment.parts import Harness
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import InputError
@@ -97,7 +98,7 @@ def check_certificate(directory: str | Path, *, backend: Backend | None = None) 
         facts=len(certificate.facts),
         nodes=len(diagrams.nodes),
         seconds=time.perf_counter() - started,
-        gates=certificate.gates,
+        harness=Harness(certificate.gates, certificate.calls),
     )
 
 

@@ -25,7 +25,7 @@ from stead_sym.certificate.checker.weaker import without
 from stead_sym.certificate.document import Answers, Follower, Induction, ViewsCertificate, short
 from stead_sym.certificate.verdict import CertificateRejected, CheckedCertificate, ProvedClaim
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import AgentRole
+from stead_sym.deployment.parts import AgentRole, Harness
 from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend
@@ -92,7 +92,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         seconds=time.perf_counter() - started,
         unbounded=tuple(sort for sort in deployment.bounds if sort in open_sorts),
         views=sum(len(one.views) for one in certificate.inductions),
-        gates=certificate.gates,
+        harness=Harness(certificate.gates, certificate.calls),
     )
 
 

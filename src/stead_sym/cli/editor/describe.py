@@ -22,7 +22,7 @@ KEYWORDS = (
     "table", "query", "into", "text", "initially", "any", "bound", "define",
     "tool", "event", "agent", "tools", "view", "policy", "call", "system", "instructions", "fair", "strong",
     "outcome",     "terminal", "gate", "permit", "forbid", "default", "deny", "allow", "refuses", "refused",
-    "calls", "sequential", "batch", "on", "refusal", "skip", "stop", "spec", "invariant",
+    "calls", "sequential", "batch", "parallel", "on", "refusal", "skip", "stop", "spec", "invariant",
     "guard", "effect", "when", "where", "for", "each", "choose", "fresh", "insert", "delete", "set", "clear",
     "ensure", "expect", "fails", "holds", "in",
     "did", "offered", "by", "once", "historically", "previously", "since", "count", "sum", *sorted(WORDS),

@@ -27,6 +27,8 @@ Kind: TypeAlias = Literal[
     "key at risk", "no room initially", "constant comparison", "never asked", "no default",
     # on limits, pasts and gates, over the reachable states
     "limit never reached", "past never true", "gate leaves nothing",
+    # on agents that call otherwise than in the file
+    "several calls",
     # on comments that accept a finding
     "not accepted",
 ]  # fmt: skip
