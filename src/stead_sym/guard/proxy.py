@@ -49,7 +49,11 @@ def serve(guard: Guard, where: str, timeout: float, http: socket.socket | None =
             await (_on_stdio(server) if http is None else _by_http(server, http))
             return None
 
-    if (failed := anyio.run(run)) is not None:
+    try:
+        failed = anyio.run(run)
+    except ExceptionGroup as group:  # the connection to the other server is lost, so nothing can be called
+        raise unanswered_error(where, group) from None
+    if failed is not None:
         raise failed
 
 
