@@ -17,8 +17,8 @@ stead_sym
     ModelAgent NotVerified Prompt Run Sampling Store Verdict Verification VerifiedAgent agent blame
     build_deployment canonical_form chat_agent check_audit_log check_certificate  decisions_frame deepen
     draw_decisions draw_states event explain exported facts_from holds initially_any least_bounds lint
-    load offer open_backend ordered parse_deployment replay report_html rigid role shield successors sweep
-    symmetry theorem_restriction to_smv to_storm tool verdicts_frame verify verify_apart view
+    load offer open_backend ordered parse_deployment replay replay_audit_log report_html rigid role shield
+    successors sweep symmetry theorem_restriction to_smv to_storm tool verdicts_frame verify verify_apart view
     weight write_certificate write_evidence write_report
 agents
     Agent Answer Asking Decision Decoding Everything FunctionAgent Greedy PythonAgent RecordedAgent
@@ -42,7 +42,7 @@ evidence
 export
     Export
 guard
-    Allowed CheckedLog Denied ToolCall
+    Allowed CheckedLog Denied Reading ReplayedLog ToolCall
 logic
     AF AG AU AW AX And Atom Binder Compare Const Count Definition Did EF EG EU EW EX Empty Equal Exists FALSE
     Forall Formula Future Globally Iff Implies Name Next Not Or Previously Same Since Sum TRUE Tally Term

@@ -59,6 +59,7 @@ from .export.smv import to_smv as to_smv
 from .export.storm import to_storm as to_storm
 from .guard.guard import Guard as Guard
 from .guard.log import check_audit_log as check_audit_log
+from .guard.replay import replay_audit_log as replay_audit_log
 from .logic.evaluate import holds as holds
 from .models.agent import ModelAgent as ModelAgent
 from .models.backends import open_backend as open_backend

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -352,6 +353,41 @@ def test_a_database_that_is_lost_denies(desk, tmp_path):
         assert guard.call("pay", {"r": 2}, unreachable).reason == "undecided"
         with pytest.raises(st.InputError, match="no such table"):
             guard.calls()
+
+
+def test_calls_that_are_made_elsewhere_are_checked_one_after_the_other(desk, tmp_path):
+    """Each guard has the lock for itself, as those of several processes have."""
+    bound = database(tmp_path, *ROWS)
+    path, paid, decisions, ready = bound.database.removeprefix("sqlite:///"), [], [], threading.Barrier(6)
+
+    def agent():
+        with guarded(desk, bound) as guard:
+            ready.wait()
+            with guard.one_by_one("pay", {"r": 2}) as decision:
+                decisions.append(decision)
+                if decision.allowed:
+                    paid.append(2)
+                    time.sleep(0.05)  # what the others would decide in, were they not held off
+                    with sqlite3.connect(path) as connection:
+                        connection.execute("UPDATE refund SET state = 'paid' WHERE id = 2")
+                    connection.close()
+
+    threads = [threading.Thread(target=agent) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert paid == [2]
+    assert sorted(decision.allowed for decision in decisions) == [False] * 5 + [True]
+
+
+def test_guards_that_cannot_be_held_off_deny(desk, tmp_path):
+    bound = database(tmp_path, *ROWS)
+    (tmp_path / "live.sqlite-guard").mkdir()
+    with guarded(desk, bound, log=tmp_path / "log") as guard, guard.one_by_one("pay", {"r": 2}) as decision:
+        assert decision.reason == "undecided"
+        assert "other guards of the database cannot be held off" in decision.why
+    assert events(tmp_path / "log") == ["opened", "denied"]
 
 
 def test_a_log_that_cannot_be_written_denies(desk, tmp_path):

@@ -63,12 +63,40 @@ def test_what_is_no_log_is_said_to_be_none(tmp_path, text):
         AuditLog(tmp_path / "log").append("denied", {})
 
 
-def test_a_line_that_was_cut_is_found_and_nothing_is_added_to_it(log):
-    log.write_bytes(log.read_bytes()[:-5])
-    with pytest.raises(st.InputError, match="log:6: no line of a log"):
+@pytest.mark.parametrize("left", [1, 40, -1])
+def test_a_last_line_that_was_cut_is_named_and_kept(log, left):
+    text = log.read_bytes()
+    start = text[:-1].rindex(b"\n") + 1
+    cut = text[start:][:left]
+    log.write_bytes(text[:start] + cut)
+    with pytest.raises(st.InputError, match="log:6: this last line was not written to its end"):
         st.check_audit_log(log)
+    assert AuditLog(log).append("denied", {"tool": "more"}) == 7
+    entries = [json.loads(line) for line in log.read_bytes().splitlines()]
+    assert [entry["event"] for entry in entries[-3:]] == ["denied", "torn", "denied"]
+    assert entries[-2]["text"].encode() == cut
+    assert st.check_audit_log(log).lines == 7
+
+
+def test_a_writer_that_is_stopped_while_it_recovers_loses_nothing(log):
+    """Cut at any byte of what an append to a torn log has written, the log goes on."""
+    intact = log.read_bytes()
+    log.write_bytes(intact + b'{"arg')
+    AuditLog(log).append("denied", {"tool": "more"})
+    recovered = log.read_bytes()
+    for end in range(len(intact), len(recovered), 7):
+        log.write_bytes(recovered[:end])
+        AuditLog(log).append("denied", {"tool": "again"})
+        assert log.read_bytes().startswith(intact)
+        assert st.check_audit_log(log).lines in (7, 8, 9)
+
+
+@pytest.mark.parametrize("text", ["no log", '{"a": 1', "no log\nnor this"])
+def test_nothing_is_cut_off_a_file_that_is_no_log(tmp_path, text):
+    (tmp_path / "log").write_text(text)
     with pytest.raises(OSError, match="does not end with a line of a log"):
-        AuditLog(log).append("denied", {})
+        AuditLog(tmp_path / "log").append("denied", {})
+    assert (tmp_path / "log").read_text() == text
 
 
 def test_a_log_that_is_not_there(tmp_path):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import anyio
+import careless_desk
 import pytest
+import rogue
 import sqlalchemy as sa
-from mcp import Client, StdioServerParameters, stdio_client
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -173,8 +181,75 @@ def test_the_command_serves_what_another_server_has(url, tmp_path):
         (["--mcp", f"{sys.executable} -c pass"], "does not answer"),
         (["--database", "sqlite:///missing.sqlite"], "missing.sqlite: there is no such database"),
         (["--binding", "refund_app.tools"], "the module refund_app.tools has no binding"),
+        (["--mcp", "http://127.0.0.1:9/mcp"], "the server 'http://127.0.0.1:9/mcp' does not answer"),
+        (["--http", "8000"], "'8000' is no address; write HOST:PORT, such as 127.0.0.1:8000"),
+        (["--http", "0.0.0.0:8000"], "0.0.0.0:8000: the proxy asks nobody who they are"),
+        (["--http", "127.0.0.1:70000"], "127.0.0.1:70000: cannot be served"),
     ],
 )
 def test_what_does_not_fit_is_a_line(url, capsys, changed, why):
     assert main([*words(url), *changed]) == 2
     assert why in capsys.readouterr().err
+
+
+def test_an_address_that_is_taken_is_a_line(url, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main([*words(url), "--http", f"127.0.0.1:{taken.getsockname()[1]}"]) == 2
+    assert "cannot be served (Address already in use); give another port" in capsys.readouterr().err
+
+
+@pytest.mark.gate
+def test_a_server_without_a_tool_of_the_deployment_is_a_line(url, tmp_path, capsys):
+    other = tmp_path / "other.py"
+    other.write_text("from mcp.server.mcpserver import MCPServer\nMCPServer('other').run()\n")
+    assert main([*words(url), "--mcp", f"{sys.executable} {other}", "--mcp-timeout", "600"]) == 2
+    assert "has no tool of refunds; it has none" in capsys.readouterr().err
+
+
+@pytest.mark.gate
+def test_the_other_server_may_be_asked_by_http(tmp_path):
+    """The proxy is asked by HTTP too, by a client that names another host as well, which is refused."""
+    url = f"sqlite:///{tmp_path / 'live.sqlite'}"
+    careless_desk.new_desk(url, {12: "requested", 20: "requested", 21: "approved"}).dispose()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    desk = rogue.Desk(url, tmp_path / "log")
+    script = [sys.executable, careless_desk.__file__, url, str(port)]
+    server = subprocess.Popen(script, env=rogue.environment(), stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            assert server.poll() is None
+            time.sleep(0.01)
+        proxy, at = desk.start("--mcp", f"http://127.0.0.1:{port}/mcp")
+
+        async def run():
+            async with Client(at) as client:
+                return [await client.call_tool("pay_refund", {"refund_id": number}) for number in (20, 21)]
+
+        try:
+            assert [answer.is_error for answer in anyio.run(run)] == [True, False]
+            headers = {"Host": "example.org", "Content-Type": "application/json"}
+            elsewhere = urllib.request.Request(at, b"{}", headers)
+            with pytest.raises(urllib.error.HTTPError, match="421"):
+                urllib.request.urlopen(elsewhere)
+            server.kill()
+            server.wait()
+            anyio.run(cancelled, at)
+            assert proxy.wait() == 2
+            assert "does not answer (All connection attempts failed)" in proxy.stderr.read()
+        finally:
+            proxy.kill()
+            proxy.wait()
+    finally:
+        server.kill()
+        server.wait()
+    assert st.replay_audit_log(desk.log, st.load(FILE)).outcomes == {"done": 1}
+
+
+async def cancelled(at):
+    """Make a call that is allowed once the other server has ended; it has an error for an answer, or none."""
+    async with Client(at) as client:
+        with suppress(MCPError):
+            assert (await client.call_tool("cancel_order", {"order_id": 12})).is_error

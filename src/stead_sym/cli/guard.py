@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 
 from stead_sym.cli.modules import user_binding
+from stead_sym.cli.numbers import seconds
 from stead_sym.cli.options import add_file
 from stead_sym.deployment.files import load
 
@@ -27,6 +28,18 @@ def add_guard(parser: argparse.ArgumentParser) -> None:
         "--mcp", metavar="COMMAND", required=True, help="the server with the tools: a command, or a URL"
     )
     parser.add_argument(
+        "--mcp-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=30.0,
+        help="the time limit on an answer of that server (default: 30)",
+    )
+    parser.add_argument(
+        "--http",
+        metavar="HOST:PORT",
+        help="serve by HTTP there, on this machine, to any number of clients, instead of on stdin and stdout",
+    )
+    parser.add_argument(
         "--gate", metavar="NAME", action="append", default=[], help="a gate to enforce; again for the next"
     )
     parser.add_argument("--shield", action="store_true", help="compute the shield first, and enforce it too")
@@ -42,13 +55,14 @@ def add_guard(parser: argparse.ArgumentParser) -> None:
 def _guard(options: argparse.Namespace) -> int:
     from stead_sym.analyses.shield.shield import shield
     from stead_sym.guard.guard import Guard
-    from stead_sym.guard.proxy import serve
+    from stead_sym.guard.proxy import listening, serve
 
     deployment = load(options.file)
     with redirect_stdout(sys.stderr):  # stdout is the protocol's
         binding, _ = user_binding(options.binding)
     if options.database is not None:
         binding = replace(binding, database=options.database)
+    http = None if options.http is None else listening(options.http)
     with Guard(
         deployment,
         binding,
@@ -58,5 +72,5 @@ def _guard(options: argparse.Namespace) -> int:
         bounds=not options.no_bounds,
         log=options.log,
     ) as guard:
-        serve(guard, options.mcp)
+        serve(guard, options.mcp, options.mcp_timeout, http)
     return 0

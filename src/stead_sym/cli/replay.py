@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from stead_sym.agents.roles import Wrappers, named_wrappers, wrap, wrap_all
@@ -28,6 +28,8 @@ from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.reading import Written, read_evidence
 from stead_sym.evidence.recorded import RECORDED, decisions_that_differ, recorded_wrappers
 from stead_sym.evidence.replay import Replayed, replay
+from stead_sym.guard.log import is_log
+from stead_sym.guard.replay import replay_audit_log
 from stead_sym.report.replayed import print_replayed
 from stead_sym.report.streams import console_on
 from stead_sym.support.printable import plural, printable
@@ -40,7 +42,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "evidence",
         metavar="EVIDENCE",
-        help="a report of `verify --json`, or a file of `verify --evidence`; - is stdin",
+        help="a report of `verify --json`, or a file of `verify --evidence`, or a guard's log; - is stdin",
     )
     parser.add_argument(
         "--spec", dest="only", metavar="NAME", help="only the evidence for this specification"
@@ -55,6 +57,8 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 def _replay(options: argparse.Namespace) -> int:
     plain = request_of(options).load()
+    if is_log(options.evidence):
+        return _replay_log(plain, options)
     found = list(_evidence(plain, options))
     if not found:
         what = f"evidence for {options.only}" if options.only else "evidence"
@@ -82,6 +86,32 @@ def _replay(options: argparse.Namespace) -> int:
                 moves = Moves(deployment, wrappers, normal_restriction(_raised(deployment, written)))
                 print_replayed(written.evidence, replayed, moves, console_on(sys.stdout), options.verbose)
     return 0 if all(replayed.confirmed for _, replayed, _ in results) else 1
+
+
+def _replay_log(deployment: Deployment, options: argparse.Namespace) -> int:
+    """Replay the log of a guard, and print what it shows."""
+    if options.only or options.policy or options.agent or options.replay:
+        raise InputError(
+            f"{options.evidence}: the log of a guard has decisions, and no specifications or agents; leave"
+            " these options out"
+        )
+    replayed = replay_audit_log(options.evidence, deployment)
+    if options.json:
+        print(json.dumps(asdict(replayed), indent=2))
+        return 0 if replayed.confirmed else 1
+    if not replayed.confirmed:
+        print(printable(f"NOT confirmed: {replayed.fault}"))
+        return 1
+    print(f"{options.evidence}: confirmed, {plural(replayed.lines, 'line')}")
+    print(printable(f"  guards: {'; '.join(replayed.guards)}"))
+    done = [f"{number} {outcome}" for outcome, number in replayed.outcomes.items()]
+    if left := replayed.allowed - sum(replayed.outcomes.values()):
+        done.append(f"{left} without an outcome")
+    became = f" ({', '.join(done)})" if done else ""
+    print(f"  {plural(replayed.allowed, 'call')} allowed{became}, {replayed.denied} denied")
+    taken = f", and that {plural(replayed.unread, 'call')} could not be decided" if replayed.unread else ""
+    print(f"  taken as logged: what the guard read in the database{taken}")
+    return 0
 
 
 def _raised(deployment: Deployment, written: Written) -> Deployment:

@@ -2,5 +2,7 @@
 
 from .decision import Allowed as Allowed
 from .decision import Denied as Denied
+from .decision import Reading as Reading
 from .decision import ToolCall as ToolCall
 from .log import CheckedLog as CheckedLog
+from .replay import ReplayedLog as ReplayedLog

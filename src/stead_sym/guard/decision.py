@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Reason: TypeAlias = Literal[
@@ -17,6 +17,14 @@ of its sort. ``not offered``: the tool's guard is not true. ``not allowed``: a g
 permits it. ``past a bound``: the database has more values of a sort than the deployment is verified for.
 ``undecided``: the database or the log cannot be used, or what decides the call depends on a content that no
 value of its finite sort stands for.
+"""
+
+
+Outcome: TypeAlias = Literal["done", "failed", "conflict", "unknown"]
+"""What became of a call that was allowed.
+
+``failed``: its tool has refused it or raised an error. ``conflict``: its transaction conflicts with another
+one, and nothing was changed. ``unknown``: no answer came.
 """
 
 
@@ -34,17 +42,33 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a guard read in the database for a decision: truth values of the formulas that decide.
+
+    ``gates`` has one for each line about the tool: a `permit` line matches the call, a `forbid` line may
+    match it. ``within`` has one for each bounded sort: the database keeps the bound. ``possibly`` is there if
+    the call was denied and some column may hold what its finite sort does not list: that may be why.
+    """
+
+    guard: bool
+    gates: Mapping[str, Sequence[bool]]
+    within: Mapping[str, bool]
+    possibly: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Allowed:
     """The call may be made. ``by`` are the guard and the lines of gates that let it through.
 
     ``result`` is what the function returned that carried the call out, if `Guard.call` did. ``entry`` is the
-    number of the decision's line in the log, if there is one.
+    number of the decision's line in the log, if there is one. ``read`` is what decided.
     """
 
     call: ToolCall
     by: Sequence[str]
     result: object = None
     entry: int | None = None
+    read: Reading | None = field(default=None, repr=False, compare=False)
 
     @property
     def allowed(self) -> bool:
@@ -65,6 +89,7 @@ class Denied:
     why: str
     gate: str | None = None
     instead: Sequence[ToolCall] = ()
+    read: Reading | None = field(default=None, repr=False, compare=False)
 
     @property
     def allowed(self) -> bool:

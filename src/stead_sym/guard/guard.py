@@ -14,9 +14,9 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -34,11 +34,11 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
 from stead_sym.guard.cells import Cells
-from stead_sym.guard.decision import Allowed, Decision, Denied, ToolCall
+from stead_sym.guard.decision import Allowed, Decision, Denied, Outcome, ToolCall
 from stead_sym.guard.in_force import gates_named, gates_of_shield
 from stead_sym.guard.log import AuditLog
 from stead_sym.guard.plans import Plans
-from stead_sym.guard.transactions import indexed, is_conflict, live_engine, transaction
+from stead_sym.guard.transactions import alone, indexed, is_conflict, live_engine, transaction
 from stead_sym.logic.names import nearest
 
 _TRIES = 12  # of a transaction that conflicts with others
@@ -98,6 +98,7 @@ class Guard:
         self._instead = instead
         self._turn = threading.Lock()
         self._log = None if log is None else AuditLog(log)
+        self._opened = 0  # the number of the line that this guard begins with
         self._engine = live_engine(binding.database)
         try:
             with self._engine.connect() as connection:
@@ -108,7 +109,7 @@ class Guard:
                 self._plans.try_all(connection)
                 self._indexed = set(indexed(connection))
             if self._log is not None:
-                self._log.append("opened", self._opening(in_force))
+                self._opened = self._log.append("opened", self._opening(in_force, bounds))
         except (SQLAlchemyError, ImportError) as error:
             self._engine.dispose()
             why = f"{shown_url(binding.database)}: cannot be guarded ({reason_of(error)})"
@@ -199,16 +200,12 @@ class Guard:
         `call` does both in one transaction. What ``make`` returns is the `result`; ``is_error`` tells an
         answer that the log has as `failed`. An exception is passed on.
         """
-        with self._turn:
-            decision = self.check(tool, arguments)
+        with self._turn, self.one_by_one(tool, arguments) as decision:
             if isinstance(decision, Denied):
                 return decision
-            event = "failed"
-            try:
+            with self._recorded(decision) as became:
                 answer = make()
-                event = "failed" if is_error(answer) else "done"
-            finally:
-                self.record(decision, event)
+                became.append("failed" if is_error(answer) else "done")
             return replace(decision, result=answer)
 
     async def aforward(
@@ -219,30 +216,62 @@ class Guard:
         is_error: Callable[[Any], bool] = lambda _: False,
     ) -> Decision:
         """Return the decision of `forward` for a call that is awaited."""
-        async with self._next_turn():
-            decision = await self.acheck(tool, arguments)
+        async with self._next_turn(tool, arguments) as decision:
             if isinstance(decision, Denied):
                 return decision
-            event = "failed"
-            try:
+            with self._recorded(decision) as became:
                 answer = await make()
-                event = "failed" if is_error(answer) else "done"
-            finally:
-                self.record(decision, event)
+                became.append("failed" if is_error(answer) else "done")
             return replace(decision, result=answer)
 
+    @contextmanager
+    def _recorded(self, decision: Allowed) -> Iterator[list[Outcome]]:
+        """Record what becomes of a call that is made in the block: what the block says, or that it failed."""
+        became: list[Outcome] = []
+        try:
+            yield became
+        except Exception:
+            became.append("failed")
+            raise
+        finally:
+            self.record(decision, became[0] if became else "unknown")  # it was interrupted
+
     @asynccontextmanager
-    async def _next_turn(self) -> AsyncIterator[None]:
-        """Hold the lock of `forward`, which loops and threads share: no loop waits in it."""
+    async def _next_turn(self, tool: str, arguments: Mapping[str, object] | None) -> AsyncIterator[Decision]:
+        """Return the decision of `one_by_one`; no loop waits in it, nor in the lock of `forward`."""
         while not self._turn.acquire(blocking=False):
             await asyncio.sleep(_TURN)
         try:
-            yield
+            held = self.one_by_one(tool, arguments)
+            decision = await asyncio.to_thread(held.__enter__)
+            try:
+                yield decision
+            finally:
+                held.__exit__(None, None, None)
         finally:
             self._turn.release()
 
-    def record(self, allowed: Allowed, event: str) -> None:
-        """Append to the log what became of an allowed call that was made outside of `call`, such as `done`.
+    @contextmanager
+    def one_by_one(self, tool: str, arguments: Mapping[str, object] | None) -> Iterator[Decision]:
+        """Check a call that is made elsewhere; until the block ends, no other guard that asks so decides.
+
+        That holds for all guards of the database, also those of other processes. It does not hold off what
+        writes to the database without a guard.
+        """
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(alone(self._engine))
+            except (SQLAlchemyError, OSError) as error:
+                why = f"other guards of the database cannot be held off ({reason_of(error)})"
+                yield self._denied_unread(_proposed(tool, arguments), why)
+                return
+            decision = self.check(tool, arguments)
+            if isinstance(decision, Denied):
+                stack.close()  # nothing follows that others would have to wait for
+            yield decision
+
+    def record(self, allowed: Allowed, event: Outcome) -> None:
+        """Append to the log what became of an allowed call that was made outside of `call`.
 
         Without such a line the log shows that the call was allowed, and not if it was made.
         """
@@ -347,19 +376,23 @@ class Guard:
 
     # the log
 
-    def _opening(self, gates: Sequence[Gate]) -> Mapping[str, object]:
+    def _opening(self, gates: Sequence[Gate], bounds: bool) -> Mapping[str, object]:
         return {
             "deployment": self.deployment.name,
             "digest": text_digest(self.deployment),
             "agent": self._role.name,
             "gates": ["\n".join(print_gate(gate)) for gate in gates],
+            "bounds": bounds,
         }
 
     def _logged(self, decision: Decision) -> Decision:
         """Return the decision once it is in the log, if there is one; raise `OSError`."""
         if self._log is None:
             return decision
-        entry: dict[str, object] = {"tool": decision.call.tool, "arguments": dict(decision.call.arguments)}
+        called = {"tool": decision.call.tool, "arguments": dict(decision.call.arguments)}
+        entry: dict[str, object] = {"opened": self._opened, **called}
+        if decision.read is not None:
+            entry["read"] = asdict(decision.read)
         if isinstance(decision, Allowed):
             return replace(decision, entry=self._log.append("allowed", {**entry, "by": list(decision.by)}))
         self._log.append("denied", {**entry, "reason": decision.reason, "why": decision.why})

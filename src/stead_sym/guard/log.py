@@ -12,9 +12,10 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -38,38 +39,75 @@ def check_audit_log(path: str | Path, deployment: Deployment | None = None) -> C
 
     Compare the head with one that was kept elsewhere, to see that no lines are missing at the end.
     """
-    head, number = "", 0
-    try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, start=1):
-                head = _checked(line, number, head, f"{path}:{number}", deployment)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name the log of a guard") from None
+    number, head = 0, ""
+    for _, entry in read_log(path, deployment):
+        number, head = entry["n"], entry["hash"]
     return CheckedLog(number, head)
 
 
-def _checked(line: bytes, number: int, head: str, place: str, deployment: Deployment | None) -> str:
+def read_log(path: str | Path, deployment: Deployment | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the place and the content of each line of a log.
+
+    Raise `InputError` if its chain is broken, and if it was written for another deployment.
+    """
+    own = None if deployment is None else text_digest(deployment)
+    head = ""
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                place = f"{path}:{number}"
+                if not line.endswith(b"\n") and head:
+                    raise InputError(
+                        f"{place}: this last line was not written to its end, and the lines before it are"
+                        " intact; the next guard that appends to the log goes on after them"
+                    )
+                entry = _entry(line, place)
+                if entry["n"] != number or entry["previous"] != head or _hash(entry) != entry["hash"]:
+                    raise InputError(
+                        f"{place}: the chain of hashes is broken; a line was changed, added or removed"
+                    )
+                if deployment is not None and entry.get("digest", own) != own:
+                    raise InputError(
+                        f"{place}: not of this version of {deployment.name}; give the one of the log"
+                    )
+                head = entry["hash"]
+                yield place, entry
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); name the log of a guard") from None
+
+
+def is_log(path: str | Path) -> bool:
+    """Return True if a file begins with a line of a log."""
+    try:
+        with open(path, "rb") as file:
+            _entry(file.readline(), str(path))
+    except (OSError, InputError):
+        return False
+    return True
+
+
+def _entry(line: bytes, place: str) -> Mapping[str, Any]:
     try:
         entry = json.loads(line)
-        if not line.endswith(b"\n"):
-            raise ValueError
-        written = entry.pop("hash")
-        if entry["n"] != number or entry["previous"] != head or _hash(entry) != written:
-            raise InputError(f"{place}: the chain of hashes is broken; a line was changed, added or removed")
-        if deployment is not None and entry.get("digest", here := text_digest(deployment)) != here:
-            raise InputError(f"{place}: not of this version of {deployment.name}; give the one of the log")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{place}: no line of a log; the file was damaged, or is another one") from None
-    assert isinstance(written, str), "equal to a hash"
-    return written
+        if line.endswith(b"\n") and {"n", "event", "previous", "hash"} <= set(entry):
+            return dict(entry)
+    except (ValueError, TypeError):
+        pass
+    raise InputError(f"{place}: no line of a log; the file was damaged, or is another one")
 
 
 def _hash(entry: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
+    """Return the hash of all that a line has but the hash itself."""
+    own = {name: content for name, content in entry.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
 
 class AuditLog:
-    """A log that threads and processes append to; each line is on the disk when `append` returns."""
+    """A log that threads and processes append to; each line is on the disk when `append` returns.
+
+    A last line that was not written to its end, since its writer was stopped, goes into a line of its own,
+    with the event `torn`: nobody acted on it, since `append` did not return.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -77,33 +115,33 @@ class AuditLog:
 
     def append(self, event: str, entry: Mapping[str, object]) -> int:
         """Add a line and return its number; raise `OSError` if it cannot be written, or does not fit."""
-        with self._lock, open(self._path, "a+b") as file:
+        with self._lock, open(self._path, "a+b", buffering=0) as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed
-            number, head = _last(file)
-            time = datetime.now(UTC).isoformat(timespec="milliseconds")
-            line = {"n": number + 1, "time": time, "event": event, **entry, "previous": head}
-            line = json.loads(json.dumps(line, default=str))
-            text = json.dumps({**line, "hash": _hash(line)}, sort_keys=True)
-            file.write(text.encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-            return number + 1
+            last, torn = _end(file)
+            if torn:
+                file.truncate(file.seek(0, os.SEEK_END) - len(torn))
+                last = _add(file, last, "torn", {"text": torn.decode(errors="replace")})
+            return int(_add(file, last, event, entry)["n"])
 
 
-def _last(file: Any) -> tuple[int, str]:
-    """Return the number and the hash of the last line."""
-    last = _last_line(file)
-    if last is None:
-        return 0, ""
-    try:
-        entry = json.loads(last)
-        return int(entry["n"]), str(entry["hash"])
-    except (ValueError, KeyError, TypeError):
-        raise OSError(f"{file.name} does not end with a line of a log") from None
+def _add(file: FileIO, last: Mapping[str, Any], event: str, entry: Mapping[str, object]) -> Mapping[str, Any]:
+    """Add a line after the last one, and return it once it is on the disk."""
+    time = datetime.now(UTC).isoformat(timespec="milliseconds")
+    chained = {"n": last["n"] + 1, "time": time, "event": event, **entry, "previous": last["hash"]}
+    line = json.loads(json.dumps(chained, default=str))
+    line["hash"] = _hash(line)
+    text = json.dumps(line, sort_keys=True).encode() + b"\n"
+    if file.write(text) != len(text):
+        raise OSError(f"{file.name} has no room for a line")
+    os.fsync(file.fileno())
+    return dict(line)
 
 
-def _last_line(file: Any) -> bytes | None:
-    """Return the last line, which is read from the end of the file; None if the file is empty."""
+def _end(file: FileIO) -> tuple[Mapping[str, Any], bytes]:
+    """Return the last line that is whole, and what follows it; raise `OSError` if that is no line of a log.
+
+    The file is read from its end.
+    """
     end = file.seek(0, os.SEEK_END)
     text = b""
     while end and text.count(b"\n") < 2:
@@ -111,5 +149,12 @@ def _last_line(file: Any) -> bytes | None:
         file.seek(start)
         text, end = file.read(end - start) + text, start
     if not text:
-        return None
-    return bytes(text.splitlines()[-1]) if text.endswith(b"\n") else b"incomplete"
+        return {"n": 0, "hash": ""}, b""
+    whole, _, torn = text.rpartition(b"\n")
+    try:
+        entry = _entry(whole.rpartition(b"\n")[2] + b"\n", str(file.name))
+        if _hash(entry) == entry["hash"]:
+            return entry, torn
+    except InputError:
+        pass
+    raise OSError(f"{file.name} does not end with a line of a log")

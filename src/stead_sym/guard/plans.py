@@ -13,12 +13,12 @@ from stead_sym.data.spelling import Unusable
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import matched
 from stead_sym.deployment.parts import Gate
-from stead_sym.deployment.printer import print_line
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.guard.cells import Cell, Cells
-from stead_sym.guard.decision import Allowed, Decision, Denied, ToolCall
+from stead_sym.guard.decision import Allowed, Decision, ToolCall
 from stead_sym.guard.queries import Item, Queries, Slot
+from stead_sym.guard.rules import Rules, bounds_of, rules_for
 from stead_sym.logic.syntax import (
     Binder,
     Const,
@@ -36,34 +36,16 @@ _ARGUMENT = "arg_"  # before a parameter's name: what stands for its argument in
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a gate for a tool, as it is printed."""
-
-    text: str
-    permits: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _GateLines:
-    """The lines of a gate for a tool; ``denies`` if one of them has to permit a call."""
-
-    gate: str
-    denies: bool
-    lines: tuple[_Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
     """What decides the calls of a tool.
 
-    ``guard`` is as it is printed. The ``query`` has a column for the guard, one for each line of the
-    ``gates``, and one for each bound; each is true in favour of the call. ``formula`` is true of the calls
-    that guard and gates let through, and ``possibly`` has one column: it is possibly true.
+    The ``query`` has a column for the guard, one for each line of the gates, and one for each bound, as the
+    ``rules`` have them; each is true in favour of the call. ``formula`` is true of the calls that guard and
+    gates let through, and ``possibly`` has one column: it is possibly true.
     """
 
     tool: Tool
-    guard: str
-    gates: tuple[_GateLines, ...]
+    rules: Rules
     formula: Expanded
     query: sa.Select[Any]
     possibly: sa.Select[Any]
@@ -85,7 +67,7 @@ class Plans:
         self._deployment = deployment
         self._cells = cells
         self._queries = Queries(cells)
-        self._bounds = list(self._bounded()) if bounds else []
+        self._bounds = dict(self._bounded()) if bounds else {}
         self._listings: dict[tuple[str, str | None], Sequence[sa.Select[Any]]] = {}
         self._plans = {tool.name: self._plan(tool, gates) for tool in tools}
 
@@ -102,41 +84,17 @@ class Plans:
     def decide(self, connection: sa.Connection, call: ToolCall, contents: Mapping[str, object]) -> Decision:
         """Return the decision about a call with the contents that stand for its arguments."""
         plan = self._plans[call.tool]
-        row = iter(map(bool, connection.execute(plan.query, _given(contents)).one()))
-        decision = self._judged(call, plan, next(row), row)
+        row = connection.execute(plan.query, _given(contents)).one()
+        read = plan.rules.reading([bool(value) for value in row])
+        decision = plan.rules.decide(call, read)
         if isinstance(decision, Allowed) or decision.reason == "past a bound" or not self._cells.any_loose:
             return decision
-        if not connection.execute(plan.possibly, _given(contents)).scalar_one():
-            return decision
-        why = f"{decision.why}; that depends on a content which no value of its finite sort stands for"
-        return replace(decision, reason="undecided", why=why)
-
-    def _judged(self, call: ToolCall, plan: _Plan, guard: bool, row: Iterator[bool]) -> Decision:
-        """Return the decision by the columns of the query, of which ``row`` has all after the first."""
-        denied = None if guard else Denied(call, "not offered", f"its guard is not true: {plan.guard}")
-        by = [f"guard {plan.guard}"]
-        for gate in plan.gates:
-            verdicts = [(line, next(row)) for line in gate.lines]
-            permitting = [line.text for line, verdict in verdicts if line.permits and verdict]
-            by.extend(f"gate {gate.gate}: {text}" for text in permitting)
-            forbidding = [line.text for line, verdict in verdicts if not line.permits and not verdict]
-            if forbidding:
-                why = f"gate {gate.gate} does not let it through: {forbidding[0]}"
-                denied = denied or Denied(call, "not allowed", why, gate.gate)
-            elif gate.denies and not permitting:
-                why = f"no line of gate {gate.gate} permits it"
-                denied = denied or Denied(call, "not allowed", why, gate.gate)
-        for (sort, bound, _), within in zip(self._bounds, row, strict=True):
-            if not within:
-                why = f"more than {bound} values of sort {sort} are in use, for which nothing is verified"
-                return Denied(call, "past a bound", why)
-        return denied or Allowed(call, tuple(by))
+        possibly = bool(connection.execute(plan.possibly, _given(contents)).scalar_one())
+        return plan.rules.decide(call, replace(read, possibly=possibly))
 
     def within_bounds(self, connection: sa.Connection) -> bool:
         """Return True if the database keeps all bounds."""
-        if not self._bounds:
-            return True
-        return all(connection.execute(sa.select(*(condition for _, _, condition in self._bounds))).one())
+        return not self._bounds or all(connection.execute(sa.select(*self._bounds.values())).one())
 
     def allowed(self, connection: sa.Connection, limit: int) -> Sequence[ToolCall]:
         """Return calls that are allowed, at most ``limit`` of each tool."""
@@ -208,13 +166,9 @@ class Plans:
         scope = {param.name: self._parameter(param) for param in tool.params}
         guard = deployment.formula(f"offered {tool.name}({', '.join(sorts)})", sorts)
         favouring, parts = [guard], [guard]
-        lines_of: list[_GateLines] = []
         for gate in gates:
             own = [line for line in gate.lines if line.tool == tool.name]
             formulas = [deployment.formula(matched(line, tool), sorts) for line in own]
-            lines = [_Line(print_line(line), line.permits) for line in own]
-            if lines or gate.denies:
-                lines_of.append(_GateLines(gate.name, gate.denies, tuple(lines)))
             favour = [f if line.permits else Not(f) for line, f in zip(own, formulas, strict=True)]
             favouring.extend(favour)
             parts.extend(f for line, f in zip(own, favour, strict=True) if not line.permits)
@@ -228,24 +182,25 @@ class Plans:
                 " in a relation, instead of `did` and `once`"
             )
         columns = [self._queries.condition(formula, scope, surely=True) for formula in favouring]
-        columns += [condition for _, _, condition in self._bounds]
+        columns += self._bounds.values()
         labelled: list[sa.ColumnElement[Any]] = [
             column.label(f"c{place}") for place, column in enumerate(columns)
         ]
         query: sa.Select[Any] = sa.select(*labelled)
-        written = next(one for one in deployment.written.tools if one.name == tool.name)
+        bounds = {sort: deployment.bounds[sort] for sort in self._bounds}
+        rules = rules_for(tool, gates, deployment, bounds)
         formula = conjunction(tuple(parts))
         possibly = sa.select(self._queries.condition(formula, scope, surely=False))
-        return _Plan(tool, str(written.guard), tuple(lines_of), formula, query, possibly)
+        return _Plan(tool, rules, formula, query, possibly)
 
-    def _bounded(self) -> Iterator[tuple[str, int, sa.ColumnElement[bool]]]:
-        """Yield each bounded sort, its bound, and the condition that the database keeps it."""
-        for sort, bound in self._deployment.bounds.items():
-            if sort not in self._deployment.unbounded and not self._is_finite(sort):
-                constants = self._deployment.constants[sort]
-                others = conjunction(tuple(Not(Equal(Var("x"), Const(one))) for one in constants))
-                few = Count("atmost", bound, Binder("x", sort), others)
-                yield sort, bound, self._queries.condition(few, {}, surely=True)
+    def _bounded(self) -> Iterator[tuple[str, sa.ColumnElement[bool]]]:
+        """Yield each bounded sort, and the condition that the database keeps its bound."""
+        for sort, bound in bounds_of(self._deployment).items():
+            others = conjunction(
+                tuple(Not(Equal(Var("x"), Const(one))) for one in self._deployment.constants[sort])
+            )
+            few = Count("atmost", bound, Binder("x", sort), others)
+            yield sort, self._queries.condition(few, {}, surely=True)
 
     def _parameter(self, param: Binder) -> Cell:
         return Cell(sa.bindparam(_ARGUMENT + param.name, type_=self._cells.type_of(param.sort)), param.sort)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ _SUPPORTED = ("sqlite", "postgresql")
 _LOCKED = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
 _SERIALISATION = ("40001", "40P01")  # of PostgreSQL: a conflict, a deadlock
 _WRITES = "stead_writes"  # an option of connections
+_LOCK = 0x57EAD_6A2D  # the number of PostgreSQL's advisory lock
 
 
 def live_engine(url: str) -> sa.Engine:
@@ -69,6 +71,30 @@ def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[sa.Connection]:
         connection = connection.execution_options(**options)
         with connection.begin():
             yield connection
+
+
+@contextmanager
+def alone(engine: sa.Engine) -> Iterator[None]:
+    """Hold the lock of a database's guards, which one of them has at a time, also among processes.
+
+    The lock of an SQLite database is a file beside it. Whoever holds the lock loses it by ending. Raise
+    `OSError` or `SQLAlchemyError` if it cannot be had.
+    """
+    database = engine.url.database
+    if engine.dialect.name == "postgresql":
+        connection = engine.connect()
+        try:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            yield
+        finally:
+            with suppress(SQLAlchemyError):  # what is done is done, also if the connection was lost
+                connection.close()
+    elif database:
+        with open(f"{Path(database).resolve()}-guard", "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    else:
+        yield
 
 
 def is_conflict(error: DBAPIError) -> bool:

@@ -35,7 +35,7 @@ def tools_of_server(where: str) -> tuple[ToolSchema, ...]:
     return tools_of([tool.model_dump(by_alias=True, exclude_none=True) for tool in found])
 
 
-def make_client(where: str, database: str | None = None) -> Any:
+def make_client(where: str, database: str | None = None, timeout: float = TIMEOUT) -> Any:
     """Return a client that is not connected yet.
 
     It is of the server with a URL, or of the one that a command starts, in this environment. `{database}` in
@@ -47,7 +47,7 @@ def make_client(where: str, database: str | None = None) -> Any:
     except ImportError:
         raise InputError(f"servers are asked by the library mcp; {install('import')}") from None
     if where.startswith(("http://", "https://")):
-        return Client(where, read_timeout_seconds=TIMEOUT)
+        return Client(where, read_timeout_seconds=timeout)
     try:
         command, *arguments = shlex.split(where)
     except ValueError as error:
@@ -56,7 +56,7 @@ def make_client(where: str, database: str | None = None) -> Any:
         arguments = [word.replace("{database}", database) for word in arguments]
     started = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
     # a file is needed, and sys.stderr may have been replaced by something else
-    return Client(stdio_client(started, errlog=sys.__stderr__), read_timeout_seconds=TIMEOUT)
+    return Client(stdio_client(started, errlog=sys.__stderr__), read_timeout_seconds=timeout)
 
 
 async def list_tools(client: Any) -> list[Any]:
@@ -72,8 +72,12 @@ async def list_tools(client: Any) -> list[Any]:
 
 
 def unanswered_error(where: str, error: BaseException) -> InputError:
-    """Return the error for a server that does not answer, with the first cause in one line."""
+    """Return the error for a server that does not answer."""
+    return InputError(f"the server {where!r} does not answer ({cause_of(error)}); see that it starts")
+
+
+def cause_of(error: BaseException) -> str:
+    """Return the first cause of an error in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return InputError(f"the server {where!r} does not answer ({cause}); see that it starts")
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
