@@ -125,6 +125,7 @@ class Following:
         def add(at: _At) -> bool:
             """Return True if a run through the state may go on to the end."""
             nonlocal number
+            number += 1
             key = at.state, at.goal, tuple(at.values.values())
             if key in seen:
                 return False
@@ -132,7 +133,6 @@ class Following:
             distance = self._distance(at)
             if distance is None:
                 return False
-            number += 1
             length = at.length
             longest = furthest.setdefault(key[2], distance + SLACK)
             if length + distance > longest:
@@ -142,7 +142,7 @@ class Following:
 
         for values in self._choices():
             add(_At(self._field.initial, self._goal, values))
-        most += number
+        most, first = number + min(most, self._field.left), number
         while waiting and number < most:
             rank, distance, _, wide, at = heapq.heappop(waiting)
             self.tried += not wide
@@ -167,6 +167,7 @@ class Following:
             if not wide and following:
                 number += 1
                 heapq.heappush(waiting, (rank + 3, distance, -number, True, at))
+        self._field.left -= number - first
         return None
 
     def _choices(self) -> Iterator[Mapping[Value, Value]]:

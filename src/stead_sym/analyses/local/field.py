@@ -18,6 +18,9 @@ from stead_sym.logic.syntax import Binder
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
+MOST_SEARCHED = 3_000
+"""The maximum number of successors that are tried for a specification."""
+
 
 def can_be_followed(deployment: Deployment) -> bool:
     """Return if runs are looked for: there is one initial state, and every sort has a bound."""
@@ -29,6 +32,8 @@ class Field:
 
     def __init__(self, deployment: Deployment, start: Start) -> None:
         self.deployment, self.start = deployment, start
+        self.left = MOST_SEARCHED
+        """The number of successors that may still be tried for the specification."""
         self.endless: set[tuple[Instance, Core, tuple[tuple[Value, Value], ...]]] = set()
         """States from which an endless run was looked for, with the condition and the values of its names."""
 
