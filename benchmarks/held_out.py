@@ -3,6 +3,7 @@
     python benchmarks/held_out.py                    every row that is not there yet, smallest first
     python benchmarks/held_out.py --up-to 100        no larger ones
     python benchmarks/held_out.py --table            no runs: the table from the rows
+    python benchmarks/held_out.py --local --up-to 20 each specification on few facts (`verify --method local`)
 
 A booking desk, a warehouse and a ticket system, each under `any`, under its rules, and under `any` where the
 guards of its tools refuse what a gate would refuse. Each run is a process of its own with limits; its row is
@@ -15,11 +16,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runs import WRITTEN, Limits, Row, Run, supervised
+from runs import FAMILIES, WRITTEN, Limits, Row, Run, supervised
 from tables import duration, number
+
+from stead_sym.analyses.local.verify import localise
 
 ROWS = Path(__file__).resolve().parents[1] / "build" / "benchmarks" / "held_out.jsonl"
 SIZES = (5, 20, 100, 300, 1000)
@@ -56,11 +60,27 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
+def local_rows(runs: Iterable[Run]) -> Iterator[str]:
+    """Yield the lines of a table with each specification on few facts, by itself, in CPU seconds."""
+    yield "| case | agent | records | specification | verdict | facts | seconds | reason |"
+    yield "| --- | --- | ---: | --- | --- | ---: | ---: | --- |"
+    for run in runs:
+        desk = FAMILIES[run.family](run.size)
+        for spec in desk.specs:
+            started = time.process_time()
+            found = localise(desk, {role.name: run.policy for role in desk.agents}, [spec.name])
+            verdict, shown = found.verdicts[spec.name], found.shown.get(spec.name)
+            cells = [f"`{run.family}`", run.policy, f"{run.size:,}", f"`{spec.name}`", verdict.word]
+            cells += ["–" if shown is None else str(shown.facts), duration(time.process_time() - started)]
+            yield f"| {' | '.join([*cells, verdict.reason if verdict.holds is None else ''])} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--table", action="store_true", help="no runs")
+    parser.add_argument("--local", action="store_true", help="each specification on few facts")
     parser.add_argument("--again", action="store_true", help="make rows anew that are there")
     parser.add_argument("--only", metavar="FAMILY", choices=WRITTEN, help=f"of {', '.join(WRITTEN)}")
     parser.add_argument("--up-to", type=int, metavar="N", default=max(SIZES), help="the most records (1000)")
@@ -69,6 +89,11 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=ROWS, help="the file of rows")
     options = parser.parse_args()
 
+    if options.local:
+        wanted = (r for r in RUNS if r.size <= options.up_to and r.family.startswith(options.only or ""))
+        for line in local_rows(wanted):
+            print(line, flush=True)
+        return
     texts = options.rows.read_text(encoding="utf-8").splitlines() if options.rows.exists() else []
     rows = {(row["case"], row["size"], row["policy"]): row for row in map(json.loads, texts)}
     given_up: set[tuple[str, str]] = set()

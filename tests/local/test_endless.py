@@ -133,3 +133,25 @@ def test_a_run_that_ends_shows_nothing_that_can_be():
 """
     deployment = parse_deployment(f"{text}{closing}spec asked EF Closed()\n")
     assert localise(deployment, {"": "any"}).verdicts["asked"].holds is None
+
+
+def test_what_is_not_shown_says_how_much_was_searched():
+    text = (
+        SHOP + "fair event deliver\n" + "fair ~Closed()\n" + "tool close()\n  effect\n    insert Closed()\n"
+    )
+    reason = (
+        localise(
+            parse_deployment(f"{text}spec asked AG forall i. (Wanted(i) -> EF Ordered(i))\n"), {"": "any"}
+        )
+        .verdicts["asked"]
+        .reason
+    )
+    assert "asks for a run from each of many states, as EF does" in reason
+    reason = (
+        localise(
+            parse_deployment(f"{text}spec asked AG forall i. (Ordered(i) -> AF ~Ordered(i))\n"), {"": "any"}
+        )
+        .verdicts["asked"]
+        .reason
+    )
+    assert "states searched" in reason or "state searched" in reason

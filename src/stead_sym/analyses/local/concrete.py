@@ -48,12 +48,15 @@ from stead_sym.relational.schema import Value
 SLACK = 6
 """The maximum number of steps of a run beyond those that the abstraction needs."""
 
-MOST_LOOPS = 6
-"""The maximum number of states from which an endless run is searched."""
+MOST_LOOPS = 8
+"""The maximum number of states from which an endless run is searched for a specification."""
 
 MOST_RINGS = 64
 MOST_WAYS = 48
-"""The maximum number of successors of a state by one action, and of choices of values for names."""
+"""The maximum number of successors of a state by one action."""
+
+MOST_VALUES = 200
+"""The maximum number of choices of values for the names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +106,21 @@ class Following:
         self._bits = {fact: _label(bit) for fact, bit in bits.items()}
         self._inside = {one: _label(bit) for one, bit in inside.items()}
         self._variables = {one: Var(one) for one in inside}
+        self.tried = 0
+        """The number of states that were searched."""
         self._rings_of: dict[Core, list[Bdd]] = {}
         self._free_of: dict[Core, Core] = {}
 
     def run(self, most: int) -> Trace | None:
-        """Return a run if one is found among at most ``most`` states."""
+        """Return a run if one is found among at most ``most`` states.
+
+        None is searched if no abstract run shows the goal.
+        """
+        if not any(ring != self._m.false for ring in self._rings(self._goal)):
+            return None
         waiting: list[tuple[int, int, int, bool, _At]] = []
         seen: set[tuple[Instance, Core, tuple[Value, ...]]] = set()
-        number = loops = 0
+        number = 0
         furthest: dict[tuple[Value, ...], int] = {}
 
         def add(at: _At) -> bool:
@@ -118,10 +128,12 @@ class Following:
             nonlocal number
             number += 1
             key = at.state, at.goal, tuple(at.values.values())
-            distance = self._distance(at)
-            if distance is None or key in seen:
+            if key in seen:
                 return False
             seen.add(key)
+            distance = self._distance(at)
+            if distance is None:
+                return False
             length = at.length
             longest = furthest.setdefault(key[2], distance + SLACK)
             if length + distance > longest:
@@ -131,15 +143,16 @@ class Following:
 
         for values in self._choices():
             add(_At(self._field.initial, self._goal, values))
+        most, first = number + min(most, self._field.left), number
         while waiting and number < most:
             rank, distance, _, wide, at = heapq.heappop(waiting)
+            self.tried += not wide
             done, following, for_ever = self._moves(at)
             if done and not self._of_truth and refutation(self._sentence, at.run) is not None:
                 return at.run
             for body in (TRUE,) if done and self._of_truth else for_ever:
                 key = at.state, body, tuple(at.values.items())
-                if key not in self._field.endless and loops < MOST_LOOPS:
-                    loops += 1
+                if key not in self._field.endless and len(self._field.endless) < MOST_LOOPS:
                     self._field.endless.add(key)
                     if run := self._endless(at, body):
                         return run
@@ -155,11 +168,12 @@ class Following:
             if not wide and following:
                 number += 1
                 heapq.heappush(waiting, (rank + 3, distance, -number, True, at))
+        self._field.left -= number - first
         return None
 
     def _choices(self) -> Iterator[Mapping[Value, Value]]:
         """Yield values for the names, one or two of each kind."""
-        for kind in islice(self._field.start.kinds(tuple(self._inside), self._bits), MOST_WAYS):
+        for kind in islice(self._field.start.kinds(tuple(self._inside), self._bits), MOST_VALUES):
             spare = {sort: iter(self._field.unused(sort)) for sort in map(sort_of, kind)}
             values = {
                 one: next(spare[sort_of(one)], OUTSIDE) if value == OUTSIDE else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from stead_sym.analyses.local.start import Start
@@ -14,8 +14,12 @@ from stead_sym.deployment.tool import Call, Tool
 from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core
+from stead_sym.logic.syntax import Binder
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
+
+MOST_SEARCHED = 3_000
+"""The maximum number of successors that are tried for a specification."""
 
 
 def can_be_followed(deployment: Deployment) -> bool:
@@ -28,6 +32,8 @@ class Field:
 
     def __init__(self, deployment: Deployment, start: Start) -> None:
         self.deployment, self.start = deployment, start
+        self.left = MOST_SEARCHED
+        """The number of successors that may still be tried for the specification."""
         self.endless: set[tuple[Instance, Core, tuple[tuple[Value, Value], ...]]] = set()
         """States from which an endless run was looked for, with the condition and the values of its names."""
 
@@ -67,17 +73,26 @@ class Field:
 
     def calls(self, tool: Tool, state: Instance, given: Mapping[str, Value]) -> Iterator[Call]:
         """Yield the enabled calls of a tool in a state that agree with the given values."""
-        sorts = self.deployment.schema.sort
-        chosen: Iterable[Mapping[str, Value]] = ({},)
-        for param in sorted(tool.params, key=lambda one: one.name not in given):
-            among = sorts(param.sort).values or sorted(state.active_domain[param.sort])
-            if param.name in given:
-                among = [given[param.name]] if given[param.name] in among else []
-            chosen = [
-                {**sigma, param.name: value}
-                for sigma in chosen
-                for value in worth_trying(among, tool.guard, param.name, state, {**given, **sigma})
-            ]
-        for sigma in chosen:
+        params = sorted(tool.params, key=lambda one: one.name not in given)
+        for sigma in self._chosen(params, tool, state, given, {}):
             if holds(tool.guard, state, sigma):
                 yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))
+
+    def _chosen(
+        self,
+        params: Sequence[Binder],
+        tool: Tool,
+        state: Instance,
+        given: Mapping[str, Value],
+        sigma: Mapping[str, Value],
+    ) -> Iterator[Mapping[str, Value]]:
+        """Yield the values for the parameters for which the guard may be true, beside those of ``sigma``."""
+        if not params:
+            yield sigma
+            return
+        param, *rest = params
+        among = self.deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
+        if param.name in given:
+            among = [given[param.name]] if given[param.name] in among else []
+        for value in worth_trying(among, tool.guard, param.name, state, {**given, **sigma}):
+            yield from self._chosen(rest, tool, state, given, {**sigma, param.name: value})

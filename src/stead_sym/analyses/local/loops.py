@@ -6,7 +6,8 @@ finding none says nothing.
 
 One decision: the states are those of a walk that is nearly fair itself. It takes the step that has waited
 longest, of those first that a constraint asks for. What cannot be undone is soon done, and what is left comes
-back.
+back. Whenever no constraint asks for a step, the walk has come to rest. From the states since it rested
+before, steps are taken that each undo something since then, since handling a further record may end there.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from stead_sym.relational.schema import Value
 CHECKED = (1, 4, 12, 30, 60)
 """The numbers of visited states after which a fair run is searched."""
 
-MOST_TURNS = 64
-"""The maximum number of steps of the walk."""
+MOST_TURNS, MOST_VISITED = 64, 100
+"""The maximum numbers of steps of the walk, and of states that are visited on it and on ways back."""
 
 MOST_CALLS = 2
 """The maximum number of calls of an unconstrained tool: with each near value, and with any others."""
@@ -62,15 +63,50 @@ class Loops:
     def forever(self) -> tuple[tuple[Step, ...], int] | None:
         """Return the steps of an endless run, and the number of those before its loop, if one is found."""
         here: int | None = 0
+        rest: int | None = None
+        since, acted, checks = list[int](), False, iter(CHECKED)
+        due = next(checks)
         for turn in range(MOST_TURNS):
-            if here is None:
+            if here is None or len(self._edges) >= MOST_VISITED:
                 break
             if here not in self._edges:
                 self._visit(here)
-                if len(self._edges) in CHECKED and (found := self._fair_run()):
+                if len(self._edges) >= due:
+                    due = next(checks, MOST_VISITED)
+                    if found := self._fair_run():
+                        return found
+            if any(self._is_asked(call) for call, _ in self._edges[here]):
+                acted = True
+            elif here != rest:
+                if rest is not None and acted and self._back(since, rest) and (found := self._fair_run()):
                     return found
+                rest, since, acted = here, [], False
             here = self._ahead(here, turn)
+            if here is not None:
+                since.append(here)
         return self._fair_run()
+
+    def _back(self, starts: Sequence[int], rest: int) -> bool:
+        """Visit states on the way back to a state by steps that each undo something.
+
+        Return True if they lead there.
+        """
+        facts, led = self._states[rest].facts, False
+
+        def changed(number: int) -> int:
+            return len(self._states[number].facts ^ facts)
+
+        for start in starts:
+            here, distance = start, changed(start)
+            while distance:
+                if here not in self._edges:
+                    self._visit(here)
+                nearest = min((there for _, there in self._edges[here]), key=changed, default=here)
+                if changed(nearest) >= distance:
+                    break
+                here, distance = nearest, changed(nearest)
+            led |= not distance
+        return led
 
     def _visit(self, here: int) -> None:
         """Record the steps from a state."""
@@ -116,6 +152,10 @@ class Loops:
         asked = [self._taken.get(key, -1) for key in self._asked(call)]
         return not asked, min(asked, default=0), self._taken.get(call.tool, -1), there in self._edges, there
 
+    def _is_asked(self, call: Call) -> bool:
+        """Return if a constraint asks for a call."""
+        return any(True for _ in self._asked(call))
+
     def _asked(self, call: Call) -> Iterator[Call | str]:
         """Yield what the constraints that a call meets are about: the call, or its agents."""
         if call.tool in self._fair:
@@ -126,14 +166,17 @@ class Loops:
 
     def _fair_run(self) -> tuple[tuple[Step, ...], int] | None:
         """Return a fair run through the states that are visited, if there is one."""
-        visited = range(len(self._states))
+        number = {here: k for k, here in enumerate(self._edges)}
         graph = Graph(
             self._field.deployment,
             1,
-            tuple(self._states),
-            tuple(self._edges.get(k, ()) for k in visited),
-            tuple(frozenset(self._actors.get(k, ())) for k in visited),
-            tuple(self._actors.get(k, {}) for k in visited),
+            tuple(self._states[here] for here in number),
+            tuple(
+                tuple((call, number[there]) for call, there in edges if there in number)
+                for edges in self._edges.values()
+            ),
+            tuple(frozenset(actors) for actors in self._actors.values()),
+            tuple(self._actors.values()),
         )
         found = Labelling(graph, self._field.restriction)
         start = self._states[0]

@@ -39,7 +39,7 @@ from itertools import chain, combinations, islice
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
 from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.field import Field, can_be_followed
-from stead_sym.analyses.local.questions import by_witness, questions
+from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions
 from stead_sym.analyses.local.reading import Reading, facts_in
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
@@ -70,6 +70,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
+from stead_sym.support.printable import plural
 
 MOST_FACTS = 32
 """The maximum number of facts that are followed."""
@@ -77,7 +78,7 @@ MOST_FACTS = 32
 FEW_VALUES = 5
 """A finite sort with more values than these has names, too, unless the specification compares its values."""
 
-MOST_TRIED, MOST_TRIED_LAST = 100, 600
+MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
 """The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
 
 MOST_LEFT = 4
@@ -99,8 +100,7 @@ class Shown:
 
     def __str__(self) -> str:
         """Return `shown on 13 facts, 3 cases`."""
-        facts = f"{self.facts} fact{'s' * (self.facts != 1)}"
-        return f"shown on {facts}" + f", {self.questions} cases" * (self.questions != 1)
+        return f"shown on {plural(self.facts, 'fact')}" + f", {self.questions} cases" * (self.questions != 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,7 @@ class _Question:
         """Return on how many facts the question is shown, a run that breaks it, or why there is neither."""
         whole = core(self._question)
         more = frozenset(facts_in(whole))
-        why, search = "what all else may do could break it", None
+        why, search = "", None
         while more:
             if len(self._bits) + len(more) > MOST_FACTS:
                 why = f"more than {MOST_FACTS} facts may matter"
@@ -340,7 +340,12 @@ class _Question:
                 if run is not None:
                     return Refuted(len(self._bits), run)
         run = None if search is None else search.run(MOST_TRIED_LAST)
-        return why if run is None else Refuted(len(self._bits), run)
+        if run is not None:
+            return Refuted(len(self._bits), run)
+        if asks_for_runs(whole):
+            return "it asks for a run from each of many states, as EF does, which few facts do not show"
+        why = why or f"something that {plural(len(self._bits), 'fact')} leave open could break it"
+        return why if search is None or refuting is None else f"{why}, and {_not_found(search, refuting)}"
 
     def _search(self, refuting: Refuting, runs: Runs) -> Following:
         bits = {fact: now for fact, (now, _) in self._bits.items()}
@@ -391,6 +396,14 @@ class _Question:
             if isinstance(one, Atom) and isinstance(other, Atom) and _share_key(one, other, keys):
                 parts.append(~left | ~right)
         return m.conj(parts)
+
+
+def _not_found(search: Following, refuting: Refuting) -> str:
+    """Return that no run was found, and how much was searched."""
+    looked = f"{plural(search.tried, 'state')} searched"
+    if endless := len(refuting.field.endless):
+        looked += f", for endless runs from {endless}"
+    return f"no run that {'shows' if refuting.holds else 'breaks'} it was found ({looked})"
 
 
 def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -> bool:

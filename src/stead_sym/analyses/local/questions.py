@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import combinations, count
 
 from stead_sym.analyses.local.values import name
+from stead_sym.logic.kernel import Core
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     And,
@@ -31,12 +32,16 @@ from stead_sym.logic.syntax import (
     Formula,
     Future,
     Globally,
+    Iff,
     Implies,
     Next,
     Not,
     Or,
+    Temporal,
     Var,
+    children,
     conjunction,
+    is_temporal,
 )
 from stead_sym.relational.schema import Value
 
@@ -58,6 +63,19 @@ def questions(
 def dual(formula: Expanded) -> Globally | None:
     """Return the negation of EF f as AG ¬f, which has questions; None for any other formula."""
     return Globally("A", Not(formula.body)) if isinstance(formula, Future) and formula.path == "E" else None
+
+
+def asks_for_runs(formula: Core, *, negated: bool = False) -> bool:
+    """Return if the truth of a formula may rest on a run that exists, as below a positive EF."""
+    match formula:
+        case Not(body):
+            return asks_for_runs(body, negated=not negated)
+        case Iff():
+            return is_temporal(formula)
+        case _ if isinstance(formula, Temporal) and not negated:
+            return True
+        case _:
+            return any(asks_for_runs(part, negated=negated) for part in children(formula))
 
 
 def by_witness(

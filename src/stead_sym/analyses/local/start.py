@@ -90,7 +90,10 @@ class Start:
             kinds = {
                 (
                     *(value != OUTSIDE for value in choice),
-                    *(self._at(fact, several, choice) in self._chosen(true[fact]) for fact in below),
+                    *(
+                        self._part(names_in(fact), several, choice) in self._chosen(true[fact])
+                        for fact in below
+                    ),
                 )
                 for choice in choices
             }
@@ -116,7 +119,13 @@ class Start:
         for several, found in own.items():
             if len(several) > 1:
                 together = sorted(frozenset[_Choice]().union(*found))
-                for choice in _few_of_each(together, found, most):
+                kinds = [
+                    frozenset(choice for choice in together if self._part(below, several, choice) in true)
+                    for below, sets in own.items()
+                    if set(below) <= set(several)
+                    for true in sets
+                ]
+                for choice in _few_of_each(together, kinds, most):
                     yield from self._filled(names, own, dict(zip(several, choice, strict=True)), most)
         yield from self._filled(names, own, {}, most)
 
@@ -171,10 +180,10 @@ class Start:
         return found
 
     @staticmethod
-    def _at(fact: Core, several: Sequence[Value], choice: _Choice) -> _Choice:
-        """Return the values of the names of one fact."""
+    def _part(names: Sequence[Value], several: Sequence[Value], choice: _Choice) -> _Choice:
+        """Return the values of some of the names."""
         chosen = dict(zip(several, choice, strict=True))
-        return tuple(chosen[one] for one in names_in(fact))
+        return tuple(chosen[one] for one in names)
 
     @staticmethod
     def _any_of(manager: Manager, functions: Sequence[Bdd], kinds: Set[tuple[bool, ...]]) -> Bdd:
