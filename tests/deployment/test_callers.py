@@ -222,6 +222,8 @@ def test_what_is_for_agents_that_are_one():
     result = st.verify(deployment, "p", findings=False)
     with pytest.raises(InputError, match="worker is one agent for each worker"):
         st.VerifiedAgent(deployment, result, "p")
+    with pytest.raises(InputError, match="one for each worker, which make single calls"):
+        st.verify(deployment, "p", calls="batch 2")
 
 
 def test_what_bounds_a_sort_is_an_event():

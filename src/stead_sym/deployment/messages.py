@@ -70,6 +70,11 @@ def refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[Fair
     """Refuse what has no meaning where some agent calls in batches."""
     batched = {name: agent for agent in agents if agent.calls is not None for name in agent.tools}
     for agent in agents:
+        if agent.each is not None and agent.calls is not None:
+            raise DeclarationError(
+                f"agent {agent.name} is one for each {agent.each}, which make single calls; leave `calls` out",
+                agent.calls.span,
+            )
         for name in agent.tools:
             if name in batched and batched[name] is not agent:
                 raise DeclarationError(

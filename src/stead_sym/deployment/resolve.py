@@ -536,11 +536,6 @@ def _refuse_without_self(agent: AgentItem, each: str, tools: Mapping[str, Tool])
                 f" it; add the parameter `{SELF}: {each}`",
                 tool.span,
             )
-    if agent.calls and agent.calls[0].most > 1:
-        raise DeclarationError(
-            f"agent {agent.name} is one for each {each}, which make single calls; leave `calls` out",
-            agent.calls[0].span,
-        )
 
 
 def _refuse_shared_selves(agents: Sequence[AgentRole]) -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.gates import behind
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.parts import Gate
+from stead_sym.deployment.parts import Gate, Harness
 from stead_sym.deployment.printer import print_deployment, print_gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
@@ -122,7 +121,9 @@ class _Run:
         except InputError as error:
             raise _Fault(str(error)) from None
         bounds = bounds_of(alone) if entry["bounds"] else {}
-        kind = f"{role.name}{behind([gate.name for gate in gates]) or ' without gates'}".strip()
+        kind = (
+            f"{role.name}{Harness(tuple(gate.name for gate in gates)) if gates else ' without gates'}".strip()
+        )
         self.kinds[kind if entry["bounds"] else f"{kind}, also past the bounds"] = None
         tools = alone.tools_of(role)
         return {tool.name: (tool, rules_for(tool, gates, alone, bounds)) for tool in tools}
