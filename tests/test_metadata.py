@@ -66,12 +66,17 @@ def test_the_readme_names_the_licence() -> None:
 
 WRITTEN = [
     path
-    for folder in ("docs", "src", "tests", "notebooks", "editor", ".ci")
+    for folder in ("docs", "src", "tests", "notebooks", "editor")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in (".md", ".py", ".ipynb", ".sh", "")
     and path.is_file()
     and "node_modules" not in path.parts
-] + [*ROOT.glob("*.md"), ROOT / "Dockerfile", ROOT / "pyproject.toml"]
+] + [
+    *ROOT.glob("*.md"),
+    ROOT / "Dockerfile",
+    ROOT / "pyproject.toml",
+    *(path for path in sorted((ROOT / ".ci").iterdir()) if path.is_file()),  # not what is installed there
+]
 
 
 def test_no_text_installs_the_package_from_a_registry() -> None:

@@ -195,7 +195,7 @@ def test_from_python():
     assert built.written.agents == read(SHIFT).written.agents
 
 
-@pytest.mark.parametrize("agent", ["any", "p", first], ids=str)
+@pytest.mark.parametrize("agent", ["any", "p", first], ids=["any", "p", "first"])
 def test_certificates(agent, tmp_path):
     agents = {"worker": agent}
     result = st.verify(read(SHIFT), agents, findings=False)
