@@ -72,7 +72,8 @@ def refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[Fair
     for agent in agents:
         if agent.each is not None and agent.calls is not None:
             raise DeclarationError(
-                f"agent {agent.name} is one for each {agent.each}, which make single calls; leave `calls` out",
+                f"agent {agent.name} is one for each {agent.each}, which make single calls; leave `calls`"
+                " out",
                 agent.calls.span,
             )
         for name in agent.tools:
