@@ -40,7 +40,7 @@ WALKS, STEPS = 4, 25
 
 
 def attacked(made: Callable[[int], str], seed: int) -> tuple[st.Deployment, str]:
-    """The deployment of a seed, behind its gate or not, and who acts."""
+    """Return the deployment of a seed, behind its gate or not, and who acts."""
     deployment = st.parse_deployment(made(seed))
     gated = deployment.written.gates and seed % 3 == 0
     return under_gates(deployment, "g") if gated else deployment, "p" if seed % 2 else "any"
@@ -49,7 +49,7 @@ def attacked(made: Callable[[int], str], seed: int) -> tuple[st.Deployment, str]
 def shown(
     deployment: st.Deployment, agent: str, rounds: int
 ) -> tuple[Mapping[str, Shown], tuple[Finding, ...]]:
-    """What parts on so many numbers of records show, and what weakens that."""
+    """Return what parts on so many numbers of records show, and what weakens that."""
     specs = {spec.name: spec.formula for spec in deployment.specs}
     search = EveryNumber(deployment, specs, wrap_all(deployment, agent))
     holding = {name: one for _ in range(rounds) for name, one in search.further(specs).items()}
@@ -57,7 +57,7 @@ def shown(
 
 
 def premises(spec: Spec) -> Iterator[tuple[Spec, Finding]]:
-    """For each premise of a specification that it is never true, and the finding that would say so."""
+    """Yield for each premise of a specification that it is never true, and the finding that would say so."""
     asked: list[Formula] = []
 
     def never(sentence: Formula) -> bool:

@@ -54,7 +54,10 @@ def test_every_change_before_the_end_is_found(tmp_path_factory, data):
         st.check_audit_log(path)
 
 
-@pytest.mark.parametrize("text", [b"{}\n", b"[]\n", b"nothing\n", b"\xff\n", b"1\n", b"\n"])
+@pytest.mark.parametrize(
+    "text",
+    [b"{}\n", b"[]\n", b"nothing\n", b"\xff\n", b"1\n", b"\n", pytest.param(b"[" * 100_000, id="deep")],
+)
 def test_what_is_no_log_is_said_to_be_none(tmp_path, text):
     (tmp_path / "log").write_bytes(text)
     with pytest.raises(st.InputError, match="log:1: no line of a log"):

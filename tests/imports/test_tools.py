@@ -105,6 +105,7 @@ def test_python_functions():
     ("text", "says"),
     [
         ("{", "no JSON"),
+        pytest.param("[" * 100_000, "no JSON", id="deep"),
         ("3", "no list"),
         ("[3]", "tool 1 has no name"),
         ('[{"name": 3}]', "tool 1 has no name"),

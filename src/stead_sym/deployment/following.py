@@ -112,6 +112,11 @@ class History:
         """Return the relations that are kept."""
         return tuple(each.relation for each in self.kept)
 
+    @property
+    def whole_steps(self) -> tuple[Relation, ...]:
+        """Return the relations that record all arguments of the last step."""
+        return tuple(each.relation for each in self.kept if isinstance(each, LastStep) and each.whole)
+
     def most_of_a_step(self, tools: Iterable[Tool], sort: str) -> int:
         """Return the largest number of parameters of the sort of a tool or event whose steps are kept."""
         named = {each.tool for each in self.kept if isinstance(each, LastStep)}

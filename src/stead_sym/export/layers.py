@@ -22,7 +22,6 @@ from itertools import product
 
 from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.following import LastStep
 from stead_sym.export.names import Layer
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
@@ -66,8 +65,7 @@ class Nodes:
 
 def of_last_step(deployment: Deployment, facts: Iterable[Fact], sort: str) -> Iterator[tuple[Fact, Value]]:
     """Yield the facts that record a step, with each of its arguments of a sort."""
-    kept = (each for each in deployment.history.kept if isinstance(each, LastStep) and each.whole)
-    sorts = {each.relation.name: each.relation.sorts for each in kept}
+    sorts = {relation.name: relation.sorts for relation in deployment.history.whole_steps}
     for fact in facts:
         for own, value in zip(sorts.get(fact.relation, ()), fact.args, strict=False):
             if own == sort:

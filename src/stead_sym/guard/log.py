@@ -91,7 +91,7 @@ def _entry(line: bytes, place: str) -> Mapping[str, Any]:
         entry = json.loads(line)
         if line.endswith(b"\n") and {"n", "event", "previous", "hash"} <= set(entry):
             return dict(entry)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):  # nested too deep
         pass
     raise InputError(f"{place}: no line of a log; the file was damaged, or is another one")
 

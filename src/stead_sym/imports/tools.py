@@ -87,7 +87,7 @@ def read_tools(text: str) -> tuple[ToolSchema, ...]:
     """
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # nested too deep
         raise InputError(f"the tools are no JSON ({error}); give a list of function schemas") from None
     return tools_of(found)
 

@@ -80,5 +80,5 @@ def refusing(engine: str) -> Iterator[None]:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -87,7 +87,7 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, Result]]:
             if record["format"] != FORMAT:
                 raise ValueError(record["format"])
             yield record["key"], convert(record["result"], Result)
-        except (ValueError, KeyError, TypeError, ValidationError):
+        except (ValueError, KeyError, TypeError, ValidationError, RecursionError):
             # A line that was cut off by a crash is incomplete; a later line may have the result of its run.
             if line.startswith('{"format": "stead-sym sweep') or '{"format": "stead-sym sweep'.startswith(
                 line

@@ -62,7 +62,7 @@ def _invoke(name: str, decide: Callable[[Any, str, dict[str, object]], Awaitable
     async def invoke(context: Any, text: str) -> object:
         try:
             arguments = json.loads(text or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):  # nested too deep
             arguments = None
         if not isinstance(arguments, dict):
             return f"The arguments of {name} have to be a JSON object."

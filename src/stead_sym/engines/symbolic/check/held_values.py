@@ -27,7 +27,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, permutations
 
-from stead_sym.deployment.following import LastStep
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.encode.values import Vector
@@ -84,11 +83,10 @@ class Pairs:
         of_step = {value: self.of_step(vector.sort, value) for value in self.encoding.values[vector.sort]}
         return listed | self.encoding.table(vector, of_step) if self._steps else listed
 
-    @cached_property
+    @property
     def _steps(self) -> tuple[Symbol, ...]:
         """The relations that record the arguments of the last step."""
-        kept = self.plan.deployment.history.kept
-        return tuple(each.relation for each in kept if isinstance(each, LastStep) and each.whole)
+        return self.plan.deployment.history.whole_steps
 
     def of_step(self, sort: str, value: Value, *, primed: bool = False) -> Bdd:
         """Return the states whose last step has the value among its arguments."""
