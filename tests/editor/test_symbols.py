@@ -238,7 +238,7 @@ def test_the_keywords_are_those_of_the_grammar() -> None:
         "same",
         "fails",
         "deny",
-        *("sequential", "batch", "on", "refusal", "skip"),
+        *("sequential", "batch", "on", "refusal", "skip", "each"),
     }
 
 
