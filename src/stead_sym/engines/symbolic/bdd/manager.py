@@ -17,18 +17,20 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
-import dd.autoref
-import dd.bdd
-
 from stead_sym.engines.symbolic.bdd.counting import models
 from stead_sym.support.collecting import seldom_collecting
+from stead_sym.support.extras import without
 
-try:
-    import dd.cudd
-except ImportError:  # no wheel with CUDD for this platform
-    HAS_CUDD = False
-else:
-    HAS_CUDD = True
+with without("networkx"):  # it takes 0.2 s to import, and `dd` needs it for one function alone
+    import dd.autoref
+    import dd.bdd
+
+    try:
+        import dd.cudd
+    except ImportError:  # no wheel with CUDD for this platform
+        HAS_CUDD = False
+    else:
+        HAS_CUDD = True
 try:
     import resource
 except ImportError:  # Windows
