@@ -17,7 +17,7 @@ from dataclasses import replace
 import families
 
 import stead_sym as st
-from stead_sym.analyses.deepening.deepen import Found
+from stead_sym.analyses.deepening.result import Found
 
 EXAMPLES = ("refund", "bank", "ward", "returns_desk", "access_requests", "pull_requests", "airline")
 LIMIT = 2

@@ -15,8 +15,9 @@ from engine_pairs import examples
 from generated.deployments import deployments
 from generated.mortality import mortal_deployments
 from generated.workflows import workflows
-from stead_sym.analyses.deepening.deepen import Deepening, Found, deepen
+from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.fragment import fragment, leaping
+from stead_sym.analyses.deepening.result import Deepening, Found
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import DefinitionError, InputError, Undecided

@@ -17,7 +17,8 @@ import pytest
 import stead_sym as st
 from generated import crowds, offices
 from stead_sym.agents.roles import wrap_all
-from stead_sym.analyses.deepening.deepen import Deepening, deepen
+from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.analyses.views.every_number import EveryNumber, Shown, always
 from stead_sym.analyses.views.vacuity import empty_premises
 from stead_sym.deployment.claims import claims

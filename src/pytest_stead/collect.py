@@ -18,7 +18,8 @@ from pytest_stead.lines import SETTING, Line, parse, read_lines
 from pytest_stead.recorded import Recordings
 from pytest_stead.runs import Runs, failure, failure_without_bound, fault, tell, tell_scope
 from stead_sym.agents.records.answer import recorded_answers
-from stead_sym.analyses.deepening.deepen import Deepening, deepen
+from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.cli.agents import chosen_agents, deciding_words
 from stead_sym.cli.options import domain
 from stead_sym.cli.request import request_of

@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from pytest_stead import SteadFinding, SteadScope
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, Span, SteadError
 from stead_sym.report.obstacle import print_obstacle

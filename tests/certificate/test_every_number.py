@@ -18,7 +18,8 @@ import stead_sym as st
 from generated.records import text, waiting
 from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.rules import RuleAgent
-from stead_sym.analyses.deepening.deepen import Deepening, deepen
+from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.certificate.checker.needed import Needed
 from stead_sym.certificate.document import DOCUMENT, digest
 from stead_sym.certificate.verdict import CertificateRejected

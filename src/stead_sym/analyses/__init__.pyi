@@ -3,11 +3,11 @@
 from .blame import Blame as Blame
 from .bounds import Bounds as Bounds
 from .bounds import SortBound as SortBound
-from .deepening.deepen import Deepening as Deepening
-from .deepening.deepen import Found as Found
-from .deepening.deepen import Round as Round
 from .deepening.growth import Growth as Growth
 from .deepening.remedy import Remedy as Remedy
+from .deepening.result import Deepening as Deepening
+from .deepening.result import Found as Found
+from .deepening.result import Round as Round
 from .production import Granted as Granted
 from .sweeps.executors import RayExecutor as RayExecutor
 from .sweeps.sweep import Row as Row

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.analyses.views.every_number import Proof, always
 from stead_sym.analyses.views.every_number import Shown as EveryNumberShown
 from stead_sym.analyses.views.weakening import LeftOut as Conjunct

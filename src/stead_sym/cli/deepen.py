@@ -14,7 +14,8 @@ from pathlib import Path
 
 from stead_sym.agents.roles import deciding
 from stead_sym.analyses.bounds import LIMIT
-from stead_sym.analyses.deepening.deepen import Deepening, deepen
+from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.certificate.write import check_directory, uncertifiable_views, write_certificate
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped

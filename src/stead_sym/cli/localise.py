@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stead_sym.agents.roles import deciding
-from stead_sym.analyses.local.verify import localise
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import display
 from stead_sym.deployment.deployment import Deployment, Question
@@ -66,6 +65,8 @@ def verify_locally(
     With `--method auto` the others are decided from all reachable states. The status is 1 if some decided
     specification is not as expected, else 3 if one is unknown.
     """
+    from stead_sym.analyses.local.verify import localise  # most runs explore all states, and start faster
+
     for name, option in _REFUSED.items():
         if getattr(options, name):
             raise InputError(f"{option} is about all reachable states; leave it out with --method local")

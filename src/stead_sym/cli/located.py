@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stead_sym import __version__
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.cli.options import Options
 from stead_sym.errors import SteadError
 from stead_sym.evidence.document import Json

@@ -61,6 +61,7 @@ from stead_sym.logic.parser import (
 )
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
+from stead_sym.support.caches import keep_last
 
 _STARTS = (
     "deployment", "tool_head", "statements", "rules", "gates", "facts", "loaded", "terms", "call", "params",
@@ -184,6 +185,11 @@ def syntax_tree(text: str, source: str = "<text>") -> Node:
 
 def read_items(text: str, source: str = "<text>") -> Items:
     """Return the items of a file as they are written; raises `ParseError`."""
+    return _items(text, source)
+
+
+@keep_last(50)
+def _items(text: str, source: str) -> Items:
     return _Reader(source).items(_tree(text, "deployment", source))
 
 

@@ -60,7 +60,7 @@ from stead_sym.logic.syntax import (
     Var,
     Weight,
 )
-from stead_sym.support.caches import cache_folder
+from stead_sym.support.caches import cache_folder, keep_last
 
 Node: TypeAlias = Tree[Token]
 
@@ -100,6 +100,11 @@ def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
     `<->` associates to the left, `->` to the right, `~>` to neither. `a & b & c` is one conjunction of three
     parts, and parentheses are kept as nesting. A relation without arguments may be written without `()`.
     """
+    return _read(text, source)
+
+
+@keep_last(1_000)
+def _read(text: str, source: str) -> Raw:
     return FormulaReader(source).formula(parse_tree(_parser(), text, "formula", source, PHRASES))
 
 

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType, convert
 from rich.console import Console
 
 from stead_sym.analyses.bounds import in_words
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.evidence.data import text_digest
 from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import findings_data, gates_data, hypotheses_data, steps, texts, verdict_data

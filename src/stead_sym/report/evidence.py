@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.trace import Step

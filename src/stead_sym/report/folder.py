@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stead_sym.agents.records.digest import digest
 from stead_sym.agents.roles import named_wrappers
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.document import FORMAT, Json

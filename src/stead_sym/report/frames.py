@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from stead_sym.agents.records.weight import is_same
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.errors import InputError
 from stead_sym.support.extras import install
 from stead_sym.verification.result import Verification, as_verification

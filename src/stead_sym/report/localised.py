@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, UnsetType
 from rich.console import Console
 
-from stead_sym.analyses.local.verify import Localised
 from stead_sym.evidence.data import text_digest
 from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import gates_data, verdict_data
 from stead_sym.report.document import GateData, Positive, Seconds, VerdictData
 from stead_sym.report.verdicts import heading, print_evidence, verdict_row, verdict_table
 from stead_sym.support.wrapping import indented, labelled
+
+if TYPE_CHECKING:
+    from stead_sym.analyses.local.verify import Localised
 
 _LEFT_OUT = "states, findings, the claims of the file (no verdict needs these)"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.drawing import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stead_sym.analyses.bounds import in_words
-from stead_sym.analyses.deepening.deepen import Deepening, Found
+from stead_sym.analyses.deepening.result import Deepening, Found
 from stead_sym.analyses.views.every_number import Shown
 from stead_sym.deployment.trace import as_changes
 from stead_sym.relational.instance import Fact

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
-from stead_sym.analyses.deepening.deepen import Deepening
+from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError
 from stead_sym.evidence.document import Json
 from stead_sym.support.printable import printable

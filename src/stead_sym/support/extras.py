@@ -1,4 +1,4 @@
-"""The package's installed version, and the commands that install its extras.
+"""The package's installed version, the commands that install its extras, and imports without a library.
 
 One decision: a command names the libraries that the package's metadata lists, not the extra, so that it works
 whether the package came from a registry, a wheel or a folder.
@@ -7,6 +7,9 @@ whether the package came from a registry, a wheel or a folder.
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
 
 _OF_EXTRA = re.compile(r"""(?P<library>[^;]+?)\s*;\s*extra\s*==\s*["'](?P<extra>[^"']+)["']""")
@@ -29,3 +32,16 @@ def install(extra: str) -> str:
     of_extras = filter(None, map(_OF_EXTRA.fullmatch, listed))
     found = [match["library"] for match in of_extras if match["extra"] == extra]
     return f"pip install {' '.join(map(repr, found))}" if found else f"install its extra `{extra}`"
+
+
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """Let the import of a module fail in the block, unless it was imported before."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # so `import` raises `ModuleNotFoundError`
+    try:
+        yield
+    finally:
+        del sys.modules[name]

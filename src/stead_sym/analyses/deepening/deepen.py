@@ -24,27 +24,27 @@ from stead_sym.analyses.deepening.growth import Growth, growth
 from stead_sym.analyses.deepening.hypotheses import rests_on
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
+from stead_sym.analyses.deepening.result import Deepening, Found, Round
 from stead_sym.analyses.deepening.within import evidence_within
-from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, Shown, always
+from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, always
 from stead_sym.analyses.views.needs import Outside
-from stead_sym.analyses.views.obstacle import Obstacle
 from stead_sym.analyses.views.plan import needed
-from stead_sym.analyses.views.proposing import Proposed, proposed
-from stead_sym.deployment.claims import active_outside, claim_named, claims
+from stead_sym.analyses.views.proposing import proposed
+from stead_sym.deployment.claims import active_outside, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
-from stead_sym.errors import BoundExceeded, InputError, NoInitialState, Span, Undecided
+from stead_sym.errors import BoundExceeded, InputError, NoInitialState, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Forall, Future, Globally, Implies, conjunction
+from stead_sym.logic.syntax import Forall, Future, Globally, Implies
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.findings.accepted import without_accepted
-from stead_sym.verification.findings.finding import AcceptedFinding, Finding
+from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import EngineName, Options
@@ -62,134 +62,6 @@ A larger one is verified for every number of records only.
 
 _ROUNDS_BEFORE_LOOP = 3
 """The bound of a sort from which the loop along which it grows is searched, and once more at the end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The result for one specification.
-
-    ``verdict`` is `holds` if it was shown for ``every_number`` of records, else `fails` or `unknown`.
-    ``within`` are the least bounds, of those tried, of a fragment that shows the specification true or false;
-    None if no fragment does. ``shown``: a fragment shows it true. That is no verdict, since beyond the
-    fragment neither the bounds nor the conditions of the definition are established. ``moves`` has the
-    alternatives at each step of the evidence.
-    """
-
-    verdict: Verdict
-    within: Bounds | None = None
-    shown: bool = False
-    moves: Moves | None = None
-    every_number: Shown | None = None
-    obstacle: Obstacle | None = None
-    proposed: Proposed | None = None
-
-    @property
-    def decided(self) -> bool:
-        """True if the specification is shown to be true or false, in a fragment or without one."""
-        return self.within is not None or self.every_number is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One fragment: its ``bounds`` and the number of its reachable ``states``.
-
-    States beyond the bounds are counted. ``exceeded`` are the sorts that have more values than the bound on
-    some run. ``unseen`` are sorts that the formula of an `ensure` exceeds by more than was explored, or for
-    which that is not decided. ``most`` are the largest numbers of values that are active in one of the
-    states.
-    """
-
-    bounds: Bounds
-    states: int
-    most: Bounds
-    exceeded: tuple[str, ...]
-    unseen: tuple[str, ...] = ()
-
-    @property
-    def growing(self) -> tuple[str, ...]:
-        """The sorts whose bounds are to be raised."""
-        return tuple(sort for sort in self.bounds if sort in (*self.exceeded, *self.unseen))
-
-
-@dataclass(frozen=True)
-class Deepening:
-    """The result of `deepen`.
-
-    ``rounds`` are the fragments, with growing bounds; empty if the initial database is too large to be
-    explored. ``found`` is by specification. ``growths`` are the loops along which sorts grow past every bound
-    that was tried, by sort; ``remedy`` is a change that bounds them all, if one was found. ``limit`` is the
-    largest bound that is tried. ``stopped`` is the limit that ended the analysis before, such as one on
-    states, or empty. ``findings`` are signs that verdicts for every number establish less than they seem to,
-    and ``accepted`` those that a comment of the file accepts. ``hypotheses`` are the assumptions of the
-    verdicts.
-    """
-
-    deployment: Deployment
-    agent: str
-    rounds: tuple[Round, ...]
-    found: Mapping[str, Found]
-    limit: int
-    seconds: float
-    growths: Mapping[str, Growth]
-    runs: Mapping[str, Trace]
-    hypotheses: Hypotheses
-    remedy: Remedy | None = None
-    stopped: str = ""
-    findings: tuple[Finding, ...] = ()
-    accepted: tuple[AcceptedFinding, ...] = ()
-    wrappers: Wrappers = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
-
-    def __getitem__(self, spec: str) -> Verdict:
-        """Return the verdict of a specification."""
-        return self.found[spec].verdict
-
-    @property
-    def verdicts(self) -> Mapping[str, Verdict]:
-        """The verdicts by specification."""
-        return {name: one.verdict for name, one in self.found.items()}
-
-    def place(self, name: str) -> Span | None:
-        """Return the position of a specification, or a claim, in the file; None for any other formula."""
-        claim = claim_named(self.deployment, name)
-        return self.deployment.spec(name).span if claim is None else claim.span
-
-    @property
-    def bounds(self) -> Bounds:
-        """The bounds of the last fragment."""
-        return self.rounds[-1].bounds if self.rounds else MappingProxyType({})
-
-    @property
-    def established(self) -> bool:
-        """True if the last fragment is the whole deployment: no run exceeds its bounds."""
-        return bool(self.rounds) and not self.rounds[-1].growing
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The bounds for the file, if they are established.
-
-        With `initially any` larger bounds admit more initial databases, so that a condition preserves these.
-        """
-        if not self.established:
-            return ()
-        d, most = self.deployment, self.rounds[-1].most
-        starting = tuple(
-            active_outside(d, sort, "atmost", b) for sort, b in initial_bounds(d).items() if most[sort] > b
-        )
-        bounds = (f"bound {sort} {b}" for sort, b in most.items() if b)
-        if d.initially is None or not starting:
-            return tuple(bounds)
-        kept = f"initially any {d.initially.relations[0]} where {conjunction(starting)}"
-        return (*bounds, kept)
-
-    def __str__(self) -> str:
-        """Return the bounds and the verdicts, one a line."""
-        raised = (
-            f"bounds raised to {in_words(self.bounds)}"
-            if self.rounds
-            else f"not explored from an initial database with {len(self.deployment.init):,} facts"
-        )
-        said = [f"{self.deployment.name} under {self.agent}{self.deployment.harness}, {raised}"]
-        return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])
 
 
 def deepen(

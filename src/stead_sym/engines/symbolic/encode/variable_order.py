@@ -7,12 +7,11 @@ relation such as `Focus(x)`, which marks the entity that has some property) are 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from itertools import pairwise
-
-import networkx as nx
+from itertools import chain, pairwise
+from typing import TypeAlias
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.encode.encoding import Field
@@ -22,6 +21,9 @@ from stead_sym.relational.schema import Value
 _SEVERAL = 3
 _HUB = 6  # the number of linked values that never makes a hub, whatever fraction of their sort they are
 _PART = 4
+
+Graph: TypeAlias = Mapping[Value, Set[Value]]
+"""The neighbours of each vertex, in the order in which fields name the vertices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +41,15 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     """Return the order of the fields of a deployment."""
     rigid = deployment.schema.rigid
     listed = list(fields)
-    graph = nx.Graph()
-    for field in listed:
-        owners = _owners(field, rigid)
-        graph.add_nodes_from(sorted(owners))
-        graph.add_edges_from(pairwise(sorted(owners)))
-    for fact in sorted(static):
-        graph.add_edges_from(pairwise(sorted(set(fact.args) - rigid)))
-    degree = dict(graph.degree)
-    hubs = _hubs(graph, listed, deployment)
-    graph.remove_edges_from([edge for edge in graph.edges if hubs & set(edge)])
-    rank = {value: k for k, value in enumerate(_close_together(graph))}
-    components = sorted(nx.connected_components(graph), key=lambda values: min(map(rank.__getitem__, values)))
+    together = [_owners(field, rigid) for field in listed] + [
+        set(fact.args) - rigid for fact in sorted(static)
+    ]
+    linked = _linked(together)
+    degree = {value: len(others) for value, others in linked.items()}
+    hubs = _hubs(linked, listed, deployment)
+    graph = {value: set() if value in hubs else others - hubs for value, others in linked.items()}
+    components = [_close_together(graph, component) for component in reversed(list(_components(graph)))]
+    rank = {value: k for k, value in enumerate(chain.from_iterable(components))}
     cluster = {value: k for k, values in enumerate(components) for value in values}
 
     keyed = {relation.sorts[k] for relation in deployment.schema.relations for k in relation.keys}
@@ -82,19 +81,69 @@ def arranged(fields: Iterable[Field], static: Iterable[Fact], deployment: Deploy
     return Order(ordered, beside)
 
 
-def _close_together(graph: nx.Graph) -> list[Value]:
-    """Return the vertices in an order (reverse Cuthill-McKee) that keeps neighbours close.
+def _linked(together: Iterable[Set[Value]]) -> Graph:
+    """Return the graph of all values, in which neighbours in the sorted order of a set are linked."""
+    links = defaultdict[Value, set[Value]](set)
+    for values in together:
+        ordered = sorted(values)
+        for value in ordered:
+            links[value]
+        for left, right in pairwise(ordered):
+            links[left].add(right)
+            links[right].add(left)
+    return dict(links)
 
-    networkx iterates over sets of vertices. The order of strings in a set differs between processes, that of
-    integers does not. So the vertices are numbered in the order of their names, and an input always gives the
-    same order.
+
+def _components(graph: Graph) -> Iterator[list[Value]]:
+    """Yield the connected components, in the order of their first vertices; each begins with that."""
+    found: set[Value] = set()
+    for value in graph:
+        if value not in found:
+            component = list(_distances(graph, value))
+            found.update(component)
+            yield component
+
+
+def _distances(graph: Graph, start: Value) -> dict[Value, int]:
+    """Return the vertices that are reached from one, with their distances, the nearest first."""
+    distances = {start: 0}
+    waiting = deque([start])
+    while waiting:
+        value = waiting.popleft()
+        for other in graph[value] - distances.keys():
+            distances[other] = distances[value] + 1
+            waiting.append(other)
+    return distances
+
+
+def _close_together(graph: Graph, component: list[Value]) -> list[Value]:
+    """Return the vertices of a component in an order that keeps neighbours close.
+
+    It is the reverse of the order of Cuthill and McKee (1969), from a vertex that is about as far from others
+    as any (George, Liu 1979). Vertices of the same degree are in the order of their names.
     """
-    values = sorted(graph)
-    numbered = nx.relabel_nodes(graph, {value: k for k, value in enumerate(values)})
-    return [values[k] for k in nx.utils.reverse_cuthill_mckee_ordering(numbered)]
+    ordered = dict.fromkeys([_peripheral(graph, component)])
+    waiting = deque(ordered)
+    while waiting:
+        new = sorted(graph[waiting.popleft()] - ordered.keys(), key=lambda value: (len(graph[value]), value))
+        ordered |= dict.fromkeys(new)
+        waiting.extend(new)
+    return list(reversed(ordered))
 
 
-def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
+def _peripheral(graph: Graph, component: list[Value]) -> Value:
+    """Return a vertex such that those farthest from it have none that is farther from them."""
+    value, eccentricity = component[0], 0
+    while True:
+        distances = _distances(graph, value)
+        most = max(distances.values())
+        if most <= eccentricity:
+            return value
+        farthest = [other for other, distance in distances.items() if distance == most]
+        value, eccentricity = min(farthest, key=lambda other: (len(graph[other]), other)), most
+
+
+def _hubs(graph: Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:
     """Return the hubs: values linked to most values of another sort.
 
     A hub is linked to all values of another sort with at least three values, or to more than a few and more
@@ -108,7 +157,7 @@ def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> s
     for field in fields:
         for relation, args in field.facts:
             sort_of |= zip(args, deployment.schema.relation(relation).sorts, strict=True)
-    members = Counter(sort_of.get(value, "") for value in graph.nodes)
+    members = Counter(sort_of.get(value, "") for value in graph)
 
     def is_hub(value: Value) -> bool:
         linked = Counter(sort_of.get(other, "") for other in graph[value])
@@ -118,7 +167,7 @@ def _hubs(graph: nx.Graph, fields: Iterable[Field], deployment: Deployment) -> s
             for sort, number in linked.items()
         )
 
-    return {value for value in graph.nodes if is_hub(value)}
+    return {value for value in graph if is_hub(value)}
 
 
 def _owners(field: Field, rigid: Set[Value]) -> set[Value]:
