@@ -56,10 +56,12 @@ def test_every_name_is_declared_and_stands_where_it_is_said_to(name: str) -> Non
 
 @pytest.mark.parametrize("name", [*packaged_examples(), *TEMPLATES])
 def test_a_rename_to_a_new_name_changes_nothing_but_names(name: str) -> None:
-    """Every symbol but the deployment renamed in turn: the file is the same one up to that name."""
+    """The symbols but the deployment, a fourth of the variables, renamed in turn: only the name changes."""
     text = TEXTS[name]
     deployment = parse_deployment(text, folder=TEMPLATE_FILES)
-    for one in Names(text).symbols:
+    for number, one in enumerate(Names(text).symbols):
+        if one.kind == "variable" and number % 4:
+            continue
         refused = clashes(text, one, "zz_new")
         if "init from" in text and (one.kind == "constant" or one.argument is not None):
             assert "by hand" in (refused or "")  # the data may have the name

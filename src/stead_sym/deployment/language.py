@@ -180,6 +180,11 @@ def syntax_tree(text: str, source: str = "<text>") -> Node:
 
     Raises `ParseError`.
     """
+    return _file(text, source)
+
+
+@keep_last(10)
+def _file(text: str, source: str) -> Node:
     return _tree(text, "deployment", source)
 
 
@@ -190,7 +195,7 @@ def read_items(text: str, source: str = "<text>") -> Items:
 
 @keep_last(50)
 def _items(text: str, source: str) -> Items:
-    return _Reader(source).items(_tree(text, "deployment", source))
+    return _Reader(source).items(syntax_tree(text, source))
 
 
 def read_tool_head(text: str, source: str) -> tuple[str, tuple[Binder, ...]]:
