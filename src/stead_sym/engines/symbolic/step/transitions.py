@@ -31,7 +31,7 @@ from stead_sym.engines.symbolic.step.effects import CompiledTool
 from stead_sym.engines.symbolic.step.history import Actors
 from stead_sym.support.progress import Pulse
 
-_FIRST_SELECTORS = 8  # the number of selectors that are quantified first
+_SINGLE_SELECTORS = 8  # the number of bits of selectors that are quantified one by one
 _NODES_RATIO = 1.5  # the maximum growth of a relation by quantifying selectors
 
 
@@ -129,8 +129,8 @@ def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[Vector]) -> Bdd:
     for each record at once what may be written to it.
 
     If the selectors identify the call near the top, a diagram without them may have to encode all the calls
-    that are still possible: 2^n sets of n records. The number of those quantified at once doubles, so that
-    such a growth is detected early.
+    that are still possible: 2^n sets of n records. So the first bits are quantified one by one, and then twice
+    as many each time: k bits at once can multiply the nodes by 2^k before their number is looked at.
     """
     vectors = tuple(selectors)
     most = _NODES_RATIO * steps.dag_size
@@ -138,10 +138,11 @@ def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[Vector]) -> Bdd:
         fewer = manager.exist(frozenset(numbers), steps)
         steps = fewer if fewer.dag_size <= most else steps
     bits = sorted(steps.support & {*bits_of(vectors)}, key=manager.level, reverse=True)
-    number = _FIRST_SELECTORS
-    while bits:
-        fewer = manager.exist(frozenset(bits[:number]), steps)
+    number, done = 1, 0
+    while done < len(bits):
+        fewer = manager.exist(frozenset(bits[done : done + number]), steps)
         if fewer.dag_size > most:
             break
-        steps, bits, number = fewer, bits[number:], 2 * number
+        steps, done = fewer, done + number
+        number = 1 if done < _SINGLE_SELECTORS else 2 * number
     return steps
