@@ -244,8 +244,8 @@ MUTATIONS = (
     Mutation(
         "an agent writes while another has a message",
         "/deployment/messages.py",
-        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects)",
-        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects)",
+        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects, writes=True)",
+        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects, writes=True)",
     ),
     Mutation(
         "a message is written on while it is carried out",
