@@ -282,5 +282,7 @@ def test_a_message_of_one_call_is_a_call_with_its_past(d: Deployment, parallel: 
     ],
 )
 def test_a_call_of_a_message_that_is_not_there_is_one_line(calls: str, more: str) -> None:
-    with pytest.raises(st.errors.DeclarationError, match="call [13] of a message is there if the agent with"):
+    with pytest.raises(
+        st.errors.DeclarationError, match=r"call [13] of a message is there if the agent with"
+    ):
         parse_deployment(f"{DESK.format(calls=calls)}{more}\n")
