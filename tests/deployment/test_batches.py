@@ -138,7 +138,7 @@ def by_hand(d: Deployment) -> Deployment:
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
             (
-                f"{guard} & {print_formula(e.when)}",
+                f"{guard} & ({print_formula(e.when)})",
                 ended if e.refused else [*map(print_statement, e.statements), *next_one],
                 "",
             )
