@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from engine_pairs import by_name, some_by_name
 from generated.deployments import deployments
 from generated.guess_breakers import crowded_relations, named_after_others, short_of_room
+from generated.messages import messages
 from generated.mortality import mortal_deployments
 from generated.past import past_workflows
 from generated.refusals import refused_workflows
@@ -23,6 +24,7 @@ PROFILES = {
     "room": short_of_room(),
     "past": past_workflows(),
     "refusals": refused_workflows(),
+    "messages": messages(past=True),
 }
 """By name the kinds of deployments that are generated."""
 

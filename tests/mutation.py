@@ -244,8 +244,8 @@ MUTATIONS = (
     Mutation(
         "an agent writes while another has a message",
         "/deployment/messages.py",
-        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects)",
-        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects)",
+        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects, writes=True)",
+        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects, writes=True)",
     ),
     Mutation(
         "a message is written on while it is carried out",
@@ -289,7 +289,20 @@ MUTATIONS = (
         "self.relations = (*places, self.begun.relation) if self.parallel else places",
         "self.relations = places",
     ),
+    Mutation(
+        "a call that is written is the last step",
+        "/deployment/messages.py",
+        "effects=effects, writes=True)",
+        "effects=effects)",
+    ),
     # the last step and the past
+    Mutation(
+        "a call that is written is no step for since",
+        "step/history.py",
+        "found = self._updates(SinceThen)\n        for kept, fact in self._facts():\n"
+        "            if not isinstance(kept, SinceThen):",
+        "found: list[Bdd] = []\n        for kept, fact in self._facts():\n            if True:",
+    ),
     Mutation(
         "what was true is not lost when it ceases",
         "step/history.py",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import stead_sym
 from generated.strategies import instances, pool, renamings, schemas
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RuleAgent
@@ -223,3 +224,37 @@ def test_a_constant_that_is_not_rigid_is_met_where_the_wrapper_knows_it():
     assert knowing.calls(view, offered[2:]) == {Call("mark", ("t2", "shut"))}
     ((first, _), _) = knowing.decisions
     assert {fact.args[0] for fact in first.view if fact.relation == "Owns"} == {"ann", "PERSON_1"}
+
+
+CREW = """deployment crew
+sort worker = {{ w1, w2 }}
+relation P(worker)
+relation Done()
+init P(w1)
+tool give(s: worker) effect insert Done()
+tool wait(s: worker)
+policy p
+  call give(s) when {when}
+  call wait(s)
+spec never AG ~Done()
+"""
+
+
+@pytest.mark.parametrize("engine", ["explicit", "symbolic"])
+@pytest.mark.parametrize(
+    ("when", "gives"),
+    [
+        ("forall v in worker. v != s", False),
+        ("exists v in worker. v = s", True),
+        ("exists v in worker. (~P(v) & v = s)", True),
+        ("forall v in worker. P(v)", False),
+        ("(count v in worker. ~P(v)) = 1", True),
+        ("(count v in worker. P(v)) = 2", False),
+        ("forall v in worker. (v = w2 | P(v))", True),
+        ("exists u in worker. exists v in worker. (u != v & ~P(u) & ~P(v))", False),
+    ],
+)
+def test_all_values_of_a_finite_sort_are_meant_whatever_the_wrapper_calls_them(engine, when, gives):
+    """The sort is not rigid, so that its values have other names in the context of the agent."""
+    deployment = stead_sym.parse_deployment(CREW.format(when=when))
+    assert stead_sym.verify(deployment, "p", engine=engine, findings=False)["never"].holds is not gives

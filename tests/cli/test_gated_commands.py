@@ -387,6 +387,14 @@ def refunds(tmp_path: Path) -> str:
         (["symmetry", "--policy", "careful"], "refunds under careful with calls batch 2"),
         (["export", "--policy", "careful", "--smv", "-"], "refunds under careful with calls batch 2"),
         (["graph", "--policy", "careful", "--format", "dot"], "refund@message"),
+        (
+            ["graph", "--policy", "careful", "--format", "dot"],
+            "states of refunds under careful with calls batch 2",
+        ),
+        (
+            ["graph", "--policy", "careful", "--of", "decisions", "--format", "dot"],
+            "decision graph, refunds under careful with calls batch 2",
+        ),
     ],
     ids=lambda one: one[0] if isinstance(one, list) else "",
 )

@@ -10,14 +10,17 @@ from hypothesis import strategies as hs
 
 import stead_sym as st
 from engine_pairs import MAX_STATES, examples
-from generated.workflows import workflows
+from generated.messages import messages, with_own_tools
+from generated.past import past_workflows
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.parts import AgentRole, Calls
+from stead_sym.deployment.parts import AgentRole, Calls, Spec
 from stead_sym.deployment.printer import print_statement
+from stead_sym.deployment.terminal import called
 from stead_sym.deployment.tool import Tool
-from stead_sym.errors import DefinitionError, NoInitialState, Undecided
+from stead_sym.errors import AgentError, DefinitionError, NoInitialState, Undecided
 from stead_sym.logic.printer import print_formula
+from stead_sym.logic.syntax import Future, Globally, free_variables, is_temporal, subformulas
 from whole import verify
 
 DESK = """deployment desk
@@ -78,25 +81,6 @@ spec next AG (Twice(one) -> EX Twice(other))
 """
 
 
-@hs.composite
-def batches(draw: hs.DrawFn) -> Deployment:
-    """A workflow with one or two agents that call in batches or in parallel."""
-    d = draw(workflows(specs=2, max_actions=3))
-    assume(not any(effect.is_ensure for tool in d.written.tools for effect in tool.effects))
-    assume(not d.written.fair_actions)
-    parts = d.written
-    if not parts.agents:
-        tools = tuple(tool.name for tool in parts.tools if not tool.event)
-        parts = replace(parts, agents=(AgentRole("a", tools),))
-    shared = {name for agent in parts.agents for name in agent.tools}
-    assume(sum(len(agent.tools) for agent in parts.agents) == len(shared))
-    number = draw(hs.integers(1, len(parts.agents)))
-    calls = hs.builds(Calls, hs.sampled_from([2, 2, 3]), hs.booleans(), hs.booleans())
-    agents = [replace(a, calls=draw(calls)) for a in parts.agents[:number]]
-    written = replace(parts, agents=(*agents, *parts.agents[number:]))
-    return parse_deployment(str(replace(d, written=written, text=None)))
-
-
 def by_hand(d: Deployment) -> Deployment:
     """The deployment with its messages as relations of its own.
 
@@ -154,7 +138,7 @@ def by_hand(d: Deployment) -> Deployment:
         write = [f"choose turn: place where {new}", f"insert Of_{tool.name}({head})"]
         effects = [
             (
-                f"{guard} & {print_formula(e.when)}",
+                f"{guard} & ({print_formula(e.when)})",
                 ended if e.refused else [*map(print_statement, e.statements), *next_one],
                 "",
             )
@@ -201,22 +185,22 @@ def _tool(
     return "\n".join(lines)
 
 
-def found(d: Deployment, **options) -> object:
+def found(d: Deployment, agents="any", **options) -> object:
     """The verdicts and counts, or the kind of the error."""
     try:
-        result = verify(d, "any", findings=False, **options)
+        result = verify(d, agents, findings=False, **options)
     except Undecided:
         reject()
-    except (DefinitionError, NoInitialState) as error:
+    except (AgentError, DefinitionError, NoInitialState) as error:
         return type(error)
     sizes = None if options.get("domain") == "normal" else (result.initial, result.states, result.transitions)
     return {name: verdict.holds for name, verdict in result.verdicts.items()}, sizes
 
 
 @settings(max_examples=examples(40, slow=600))
-@given(batches())
+@given(messages())
 def test_a_message_is_a_queue_written_by_hand(d: Deployment) -> None:
-    assert parse_deployment(str(d)) == d
+    assert parse_deployment(str(d.ungated or d)) == (d.ungated or d)
     explicit = {"engine": "explicit", "max_states": MAX_STATES}
     expected = found(by_hand(d), **explicit)
     event(f"error: {isinstance(expected, type)}")
@@ -250,3 +234,55 @@ def test_what_is_decided_on_one_view_is_done_twice(engine: str) -> None:
     assert [str(step.call) for step in verdict.trace.steps] == [
         "refund()", "refund()", "refund@message()", "refund@message()",
     ]  # fmt: skip
+
+
+def without_next(d: Deployment) -> Deployment:
+    """The deployment with questions that do not tell a step that changes nothing from none."""
+    enabled_ = [called(tool, d.schema) for tool in d.tools_and_events]
+    parts = [part for spec in d.specs for part in subformulas(spec.formula)]
+    asked = [f for f in (*enabled_, *parts) if not is_temporal(f) and not free_variables(f)][:6]
+    formulas = [Globally("A", f) for f in asked] + [Future("A", f) for f in asked]
+    specs = tuple(Spec(f"s{k}", formula) for k, formula in enumerate(formulas))
+    return replace(d, written=replace(d.written, specs=specs), text=None)
+
+
+@settings(max_examples=examples(40))
+@given(messages(past=True), hs.sampled_from(["any", "p"]))
+def test_engines_agree_on_messages_with_the_past(d: Deployment, agent: str) -> None:
+    agents = {role.name: agent if any(p.name == agent for p in role.policies) else "any" for role in d.agents}
+    expected = found(d, agents, engine="explicit", max_states=MAX_STATES)
+    assert found(d, agents, domain="theorem") == expected
+    normal = found(d, agents, domain="normal")
+    assert normal == expected or normal[0] == expected[0]
+
+
+@settings(max_examples=examples(30))
+@given(past_workflows(), hs.booleans(), hs.booleans())
+def test_a_message_of_one_call_is_a_call_with_its_past(d: Deployment, parallel: bool, stops: bool) -> None:
+    """It is written by a step that `did`, `refused` and the past do not tell from none."""
+    d = without_next(with_own_tools(d))
+    # a value of a finite sort is active as long as a call that has it waits
+    assume(all(d.schema.sort(param.sort).values is None for tool in d.tools for param in tool.params))
+    calling = tuple(replace(agent, calls=Calls(1, stops, parallel)) for agent in d.written.agents)
+    for domain in ("theorem", "normal"):
+        expected = found(d, domain=domain)
+        several = found(d.calling(replace(d.written, agents=calling)), domain=domain)
+        event(f"error: {isinstance(expected, type)}")
+        assert several == expected if isinstance(expected, type) else several[0] == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("calls", "more"),
+    [
+        ("", "spec s AG ~refund@1()"),
+        ("calls batch 2", "spec s AG ~refund@3()"),
+        ("calls batch 2", "spec s AG ~look@1()"),
+        ("calls batch 2", "event e() guard refund@1()"),
+        ("calls batch 2", "gate g default allow forbid wait() when refund@1()"),
+    ],
+)
+def test_a_call_of_a_message_that_is_not_there_is_one_line(calls: str, more: str) -> None:
+    with pytest.raises(
+        st.errors.DeclarationError, match=r"call [13] of a message is there if the agent with"
+    ):
+        parse_deployment(f"{DESK.format(calls=calls)}{more}\n")

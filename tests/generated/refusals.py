@@ -15,6 +15,8 @@ from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.logic.syntax import Did, Formula, map_children
 
+_EITHER = st.booleans()
+
 
 @st.composite
 def refusing(draw: st.DrawFn, *, past: bool = False) -> Deployment:
@@ -22,6 +24,12 @@ def refusing(draw: st.DrawFn, *, past: bool = False) -> Deployment:
     d = draw(workflows(specs=2, depth=3, max_actions=3))
     if past:
         d = with_past(d, Random(draw(st.integers(0, 10**6))))
+    return draw(with_gate(d, refuses=st.just(True)))
+
+
+@st.composite
+def with_gate(draw: st.DrawFn, d: Deployment, *, refuses: st.SearchStrategy[bool] = _EITHER) -> Deployment:
+    """The deployment with a gate `g`."""
     tools = [tool for tool in d.written.tools if not tool.event]
     lines = []
     for tool in draw(st.lists(st.sampled_from(tools), min_size=1, max_size=3)):
@@ -29,7 +37,7 @@ def refusing(draw: st.DrawFn, *, past: bool = False) -> Deployment:
         word = draw(st.sampled_from(["permit", "forbid"]))
         lines.append(f"  {word} {tool.name}({', '.join(p.name for p in tool.params)}) when {when}")
     default = draw(st.sampled_from(["", " default deny", " default allow"]))
-    return parse_deployment(f"{d}\ngate g{default} refuses\n" + "\n".join(lines))
+    return parse_deployment(f"{d}\ngate g{default}{' refuses' * draw(refuses)}\n" + "\n".join(lines))
 
 
 @st.composite

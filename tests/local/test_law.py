@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine_pairs import examples, replay
 from generated.crews import crew
 from generated.deployments import deployments
+from generated.messages import messages
 from generated.past import past_workflows
 from generated.refusals import refused_workflows
 from generated.workflows import workflows
@@ -109,7 +110,7 @@ def test_agents_that_are_many(seed, listed):
 
 
 @settings(max_examples=examples(60))
-@given(st.one_of(past_workflows(), refused_workflows()))
+@given(st.one_of(past_workflows(), refused_workflows(), messages(past=True)))
 def test_steps_and_the_past(deployment):
     """The method as users call it, where formulas speak of what is kept beside the database."""
     asked = [*sentences_of(deployment)]

@@ -27,6 +27,8 @@ STEP = "of a step into the state speaks `did tool(x)`"
 OLD = "write `set P(k).c = v + 1 for v where P(k, v)`: the old value has to be named"
 EXPECT = "write `spec NAME expect fails f`, or `expect holds`"
 GATE = "write `gate NAME`, and lines `permit tool(x)` and `forbid tool(x)` below"
+HEAD = "write `gate NAME default deny refuses`, of which either part may be left out, `allow` for `deny`"
+CALLS = "write `calls sequential`, `calls batch N` or `calls parallel N`"
 LINE = "tool pay(c: case)\ngate g\n  "
 RANGE = "of integers `sort n = 0..9` has those from 0 to 9"
 FACTS = "a fact is put in with `insert`, taken out with `delete`, replaced with `set`"
@@ -134,6 +136,15 @@ SLIPS = [
     (f"{LINE}@deny pay(c)", "write `forbid`"),
     ("@gate g:\n  permit pay(c)", GATE),
     ("spec s true\n@permit pay(c)", GATE),
+    ("@gate g default maybe\n  forbid pay(_)", HEAD),
+    ("gate g refuses @default deny\n  forbid pay(_)", HEAD),
+    ("gate g default deny @default allow", HEAD),
+    ("gate g default deny refuses @refuses", HEAD),
+    ("@calls batch", CALLS),
+    ("tool t() policy p call t()\n@calls parallel two", CALLS),
+    ("@calls batch 2000000000000", CALLS),
+    ("@calls 2", CALLS),
+    ("calls batch 2 @on refusal retry", "write `on refusal skip` or `on refusal stop`"),
     ("spec s true\n@terminal if State(_, done)", "write `terminal when f`, or `terminal` alone"),
     ("@expect fails spec s true", EXPECT),
     ("spec s expect @fail true", EXPECT),

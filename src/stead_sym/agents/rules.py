@@ -16,7 +16,7 @@ from stead_sym.deployment.parts import AgentRole, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError
 from stead_sym.logic.evaluate import holds, value_of
-from stead_sym.logic.syntax import Atom, Var, subformulas, tells_of_steps
+from stead_sym.logic.syntax import Atom, Each, Quantified, Var, subformulas, tells_of_steps
 from stead_sym.relational.schema import Value, tells_history
 
 
@@ -97,11 +97,12 @@ class RuleAgent:
     def matches(self, rule: Rule, context: DecisionContext) -> frozenset[Call]:
         """Return the offered calls that a rule of the policy matches."""
         active = self._shown(context)
+        listed = {sort: self._listed(context, sort, active[sort]) for sort in self._ranging}
         return frozenset(
             call
             for call in context.calls
             if (sigma := match_rule(rule, call)) is not None
-            and holds(rule.when, context.view, sigma, active=active)
+            and holds(rule.when, context.view, sigma, active=active, listed=listed)
         )
 
     def used(self, contexts: Iterable[DecisionContext], rules: Sequence[Rule] | None = None) -> RulesUsed:
@@ -117,6 +118,22 @@ class RuleAgent:
             matching.update(here)
             deciding.update(here[:1])
         return RulesUsed(frozenset(matching), frozenset(deciding))
+
+    @cached_property
+    def _ranging(self) -> frozenset[str]:
+        """The finite sorts over all values of which the rules quantify."""
+        read = (part for rule in self.policy.rules for part in subformulas(rule.when))
+        binders = (part.binder for part in read if isinstance(part, Quantified | Each))
+        return frozenset(binder.sort for binder in binders if binder.declared)
+
+    def _listed(self, context: DecisionContext, sort: str, shown: Set[Value]) -> Sequence[Value]:
+        """Return the values of a finite sort under their names in the context, which the wrapper may rename.
+
+        The names of those that it does not show do not matter, but for how many they are.
+        """
+        values = context.view.schema.sort(sort).values or ()
+        named = [value for value in values if value in self.constants]
+        return list(dict.fromkeys((*sorted(shown), *named, *values)))[: len(values)]
 
     @cached_property
     def _signatures(self) -> Mapping[str, tuple[str, ...]]:

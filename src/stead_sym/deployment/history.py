@@ -15,12 +15,13 @@ are constants or active in all of Ds … Dn. Then n − 1 ≥ s iff they are con
 
 what is true of σ in a state is true of values that are active there. One decision: these lines are the
 definition here, evaluated one assignment after the other. The loop of a terminal state is no step: all stays
-as it is.
+as it is. To write a call into a message is none for `did`, `refused` and `previously`, which stay as they
+are, so that the guard of a call is about the same step when it is written and when its turn comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import assert_never
 
@@ -85,12 +86,17 @@ def _recorded(
     refused: bool,
 ) -> Instance:
     state = database.database
+    writes = call is not None and deployment.tool(call.tool).writes
     for kept in deployment.history.kept:
-        if isinstance(kept, LastStep) and kept.refused != refused:
+        tuples: Iterable[tuple[Value, ...]]
+        if writes and not isinstance(kept, SinceThen):
+            assert before is not None
+            tuples = before.tuples(kept.relation.name)
+        elif isinstance(kept, LastStep) and kept.refused != refused:
             continue
-        told = frozenset(
-            Fact(kept.relation.name, u) for u in _told(deployment, kept, before, call, actor, state)
-        )
+        else:
+            tuples = _told(deployment, kept, before, call, actor, state)
+        told = frozenset(Fact(kept.relation.name, u) for u in tuples)
         state = Instance(state.schema, state.facts | told)
     return state
 

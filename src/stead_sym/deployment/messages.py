@@ -163,7 +163,7 @@ class _Messages:
             )
             for place in self.places
         )
-        return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects)
+        return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects, writes=True)
 
     def carrying(self, tool: Tool, others: Formula) -> Tool:
         """Return the event that carries a call out; in parallel only if the messages of ``others`` let it."""

@@ -166,6 +166,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     own = tuple(tool for tool in tools if not tool.event)
     calls = _calls("the agent", items.calls, own)
     roles = Parts(tools=tools, agents=agents, calls=calls).roles
+    gates = _gates(items.gates, by_name, names)
     schema = replace(schema, relations=(*schema.relations, *message_relations(roles, tools)))
     names = replace(names, schema=schema)
     agents = tuple(
@@ -207,7 +208,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
         ),
         agents=agents,
         initially=tuple(_initially(line, names) for line in items.initially),
-        gates=_gates(items.gates, by_name, names),
+        gates=gates,
         calls=calls,
         terminal=tuple(replace(line, when=resolve(line.when, names)) for line in items.terminal),
     )

@@ -139,8 +139,9 @@ class Tool(Located):
 
     A tool written without an `effect` block has one empty alternative: it changes nothing. An ``event`` has
     all that a tool has, but no agent calls it: it may happen whenever its guard is true. One event ``stays``:
-    that of the loop in terminal states (`deployment.terminal`), which no file names. An event that
-    ``carries`` the calls of a tool makes them when their turn in a message comes (`deployment.messages`).
+    that of the loop in terminal states (`deployment.terminal`), which no file names. A tool that ``writes``
+    puts its calls into a message, and an event that ``carries`` the calls of a tool makes them when their
+    turn comes (`deployment.messages`).
     """
 
     name: str
@@ -150,6 +151,7 @@ class Tool(Located):
     effects: tuple[Effect, ...] = (Effect(),)
     event: bool = False
     stays: bool = False
+    writes: bool = False
     carries: str | None = None
 
     @property

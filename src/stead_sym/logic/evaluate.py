@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar, assert_never
 
 from stead_sym.logic.candidates import MANY, worth_trying
@@ -72,18 +73,20 @@ def holds(
     *,
     after: Instance | None = None,
     active: Mapping[str, Set[Value]] | None = None,
+    listed: Mapping[str, Collection[Value]] = MappingProxyType({}),
 ) -> bool:
     """Return True if (D, σ) ⊨ f, or (D ⊕ D', σ) ⊨ f if ``after`` is D'.
 
     Quantifiers range over ``active``, by default ad(D), or ad(D ⊕ D') with ``after``; those of `x in s` range
-    over all declared values. Raise `TypeError` for a formula that is not expanded or has a relation that the
-    schema lacks, and `ValueError` for a temporal operator, and for a primed symbol without ``after``.
+    over all declared values, or over ``listed`` where D has other names for them. Raise `TypeError` for a
+    formula that is not expanded or has a relation that the schema lacks, and `ValueError` for a temporal
+    operator, and for a primed symbol without ``after``.
     """
     if active is None:
         active = state.active_domain
         if after is not None:
             active = {sort: active[sort] | after.active_domain[sort] for sort in active}
-    return _holds(formula, state, dict(assignment or {}), after, active)
+    return _Reading(state, after, active, listed).holds(formula, dict(assignment or {}))
 
 
 def denoted_by(
@@ -100,18 +103,8 @@ def denoted_by(
     """
     if not is_compound(term):
         return value_of(term, assignment)
-    read = _Reading(state, after, state.active_domain if active is None else active)
+    read = _Reading(state, after, state.active_domain if active is None else active, {})
     return str(read.integer(term, assignment))
-
-
-def _holds(
-    formula: Formula,
-    state: Instance,
-    sigma: Mapping[str, Value],
-    after: Instance | None,
-    active: Mapping[str, Set[Value]],
-) -> bool:
-    return _Reading(state, after, active).holds(formula, sigma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +114,7 @@ class _Reading:
     state: Instance
     after: Instance | None
     active: Mapping[str, Set[Value]]
+    listed: Mapping[str, Collection[Value]]
 
     def range_of(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Value], truth: bool
@@ -129,7 +123,9 @@ class _Reading:
 
         If they are many, those with which the body cannot have this truth value are left out.
         """
-        values = declared(self.state.schema, binder) if binder.declared else self.active[binder.sort]
+        values: Collection[Value] = self.active[binder.sort]
+        if binder.declared:
+            values = self.listed.get(binder.sort) or declared(self.state.schema, binder)
         if len(values) < MANY:
             return values
         return worth_trying(values, body, binder.name, self.state, sigma, truth)

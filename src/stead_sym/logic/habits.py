@@ -57,6 +57,7 @@ _NO_WINDOWS = "there are no windows of time: let an event count, or ask for `onc
 _ONE_CALL = "arguments are variables, constants and `_` there; compare them behind `when`"
 _EXPECT = "write `spec NAME expect fails f`, or `expect holds`"
 _PAST = r"\b(?:once|historically|previously|since)"
+_CALLS = r"calls\b(?=\s*(?:batch|parallel|sequential|\d|#|$))"
 _HEADS = r"^\s*(?:deployment|init|tool|event|define|view|policy|agent|spec|guard|effect)\b.*"
 
 _HABITS = (
@@ -149,8 +150,15 @@ _HABITS = (
            wants=_of("LINE")),
     _Habit("write `permit`", r"(?:allow|accept|grant)\b", wants=_of("LINE")),
     _Habit("write `forbid`", r"(?:deny|block|reject|refuse|prohibit|disallow)\b", wants=_of("LINE")),
+    _Habit("write `gate NAME default deny refuses`, of which either part may be left out, `allow` for `deny`",
+           r"default\b|refuses\b|\w+", before=r"\bgate\s+\w+\s.*", wants=_of(_ITEM)),
+    _Habit("write `gate NAME default deny refuses`, of which either part may be left out, `allow` for `deny`",
+           r"gate\s+\w+[ \t]+\w", wants=_of(_ITEM)),
     _Habit("write `gate NAME`, and lines `permit tool(x)` and `forbid tool(x)` below",
            r"(?:gate|permit|forbid)\b", wants=_of(_ITEM)),
+    _Habit("write `on refusal skip` or `on refusal stop`", r"\w", wants=_of(_ITEM),
+           before=r"\bcalls\s+(?:batch|parallel)\s+\d+\s+"),
+    _Habit("write `calls sequential`, `calls batch N` or `calls parallel N`", _CALLS, wants=_of(_ITEM)),
     _Habit("write `terminal when f`, or `terminal` alone", r"terminal\b", wants=_of(_ITEM)),
     _Habit(_EXPECT, r"expect\b", wants=_of(_ITEM)),
     _Habit("`for` stands before `expect`: `spec NAME for any expect fails f`", r"\w",
@@ -229,7 +237,9 @@ def habit(text: str, place: int, allowed: Set[str]) -> str | None:
             if terminal in allowed and not (terminal == _ITEM and re.search(r"\bexpect\s*$", before))
             for keyword in _KEYWORDS[terminal]
         ]
-        if question := nearest(word[0], (keyword for keyword in known if keyword != word[0]), ""):
+        if re.match(_CALLS, here) is None and (
+            question := nearest(word[0], (keyword for keyword in known if keyword != word[0]), "")
+        ):
             return question
     if (counted := _counted(text, begin, place, before + here)) is not None:
         return counted

@@ -31,7 +31,7 @@ from stead_sym.logic.syntax import (
     unquantified,
     unresolved,
 )
-from stead_sym.relational.schema import Schema, Value
+from stead_sym.relational.schema import Schema, Value, holds_message
 
 WORDS = frozenset(
     [
@@ -108,6 +108,12 @@ class Names:
         if not self.schema.has_relation(name):
             known = [r.name for r in self.schema.relations]
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
+            if holds_message(name):
+                tool, _, place = name.partition("@")
+                hint = (
+                    f"call {place} of a message is there if the agent with the tool {tool} has `calls batch"
+                    f" {place}`, or `parallel`, and not in tools, events and gates"
+                )
             if name.lower() in ("true", "false"):
                 hint = f"write `{name.lower()}`"
             if name in ("once", "historically", "previously"):

@@ -137,7 +137,8 @@ def decision_diagram(
         lines = (Words(f"nothing offered · {_states(graph.quotient.sizes[idle])}", "head"),)
         vertices.append(Vertex(lines, initial=idle in graph.quotient.initial))
     who = f" of {graph.agent}" if graph.agent else ""
-    title = f"decision graph{who}, {result.deployment.name} under {graph.run.agent}"
+    under = f"{graph.run.agent}{result.deployment.harness}"
+    title = f"decision graph{who}, {result.deployment.name} under {under}"
     notes = [f"Shown in every context: {', '.join(sorted(always))}"] if always else []
     if graph.is_summary:
         notes.append(f"{len(graph.run.decisions)} contexts, those with the same tools together")

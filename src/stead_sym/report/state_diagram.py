@@ -36,7 +36,7 @@ def state_diagram(result: Verification, graph: StateGraph) -> Diagram:
     notes = [f"{len(graph.states)} states, {graph.transitions} transitions"]
     if always:
         notes.append(f"in every state: {', '.join(map(str, sorted(always)))}")
-    title = f"states of {result.deployment.name} under {result.agent}"
+    title = f"states of {result.deployment.name} under {result.agent}{result.deployment.harness}"
     return Diagram(title, tuple(vertices), tuple(arcs), tuple(notes))
 
 

@@ -7,7 +7,7 @@
 
 σ counts in D if its values are active there or constants. In a formula that contains another one of these the
 inner one is a fact of the same state. The self-loop of a terminal state is not a step: everything is
-unchanged.
+unchanged. To write a call into a message is none for `did`, `refused` and `previously`, which are unchanged.
 
 One decision: a fact without a bit is claimed to be always false, which is an obligation on each D0 and on
 the steps of each call. So a certificate can neither omit a part of the past nor invent one.
@@ -89,7 +89,8 @@ class Past:
             for fact in space.told:
                 steps = steps & space.after(fact).equiv(space.now(fact))
             return steps
-        for fact, true in (*self._last(call, actor, refused), *self._lasting):
+        last = () if tool.writes else self._last(call, actor, refused)
+        for fact, true in (*last, *(self._written if tool.writes else self._lasting)):
             if fact in space.atoms:
                 steps = steps & space.after(fact).equiv(true)
             elif true != self.manager.false:
@@ -108,11 +109,23 @@ class Past:
     @cached_property
     def _lasting(self) -> Sequence[tuple[Fact, Bdd]]:
         """The condition under which f since g, or previously f, is true after a step, over D and D'."""
+        return [*self._updates(SinceThen), *self._updates(Before)]
+
+    @cached_property
+    def _written(self) -> Sequence[tuple[Fact, Bdd]]:
+        """The same of all facts after a step that writes a call: all but f since g stay as they are."""
+        found = self._updates(SinceThen)
+        for kept, fact in self._facts:
+            if not isinstance(kept, SinceThen):
+                found.append((fact, self.space.now(fact) if fact in self.space.atoms else self.manager.false))
+        return found
+
+    def _updates(self, kind: type[SinceThen] | type[Before]) -> list[tuple[Fact, Bdd]]:
         found: list[tuple[Fact, Bdd]] = []
         for kept, fact in self._facts:
+            if not isinstance(kept, kind):
+                continue
             match kept:
-                case LastStep():
-                    continue
                 case SinceThen(left=left, right=right):
                     before = self.space.now(fact) if fact in self.space.atoms else self.manager.false
                     lasts = _read(self._later, left, kept, fact) & before

@@ -75,8 +75,9 @@ class Histories:
         if tool.stays:
             bits = encoding.history_bits
             return steps & m.conj(m.var(bit).equiv(m.var(encoding.primed(bit))) for bit in sorted(bits))
-        for function in (*self._last(tool, params, refused), *self._lasting):  # one by one: `steps` is sparse
-            steps = steps & function
+        last = () if tool.writes else self._last(tool, params, refused)
+        for function in (*last, *(self._written if tool.writes else self._lasting)):
+            steps = steps & function  # one by one: `steps` is sparse
         return steps
 
     @cached_property
@@ -118,8 +119,22 @@ class Histories:
 
         Their conjunction can be far larger than that with the steps of a tool.
         """
+        return [*self._updates(SinceThen), *self._updates(Before)]
+
+    @cached_property
+    def _written(self) -> Sequence[Bdd]:
+        """The new values of all facts by a step that writes a call: those of f since g, all others stay."""
+        found = self._updates(SinceThen)
+        for kept, fact in self._facts():
+            if not isinstance(kept, SinceThen):
+                found.append(self._atom(fact, primed=True).equiv(self._atom(fact)))
+        return found
+
+    def _updates(self, kind: type[SinceThen] | type[Before]) -> list[Bdd]:
         found = list[Bdd]()
         for kept, fact in self._facts():
+            if not isinstance(kept, kind):
+                continue
             counts = self._counts(kept.relation, fact)
             match kept:
                 case SinceThen(left=left, right=right):
@@ -127,8 +142,6 @@ class Histories:
                     true = self._then(self._read(right, kept, fact)) | lasts
                 case Before(body=body):
                     true = counts & self._read(body, kept, fact)
-                case LastStep():
-                    continue
             found.append(self._atom(fact, primed=True).equiv(self._then(counts) & true))
         return found
 
