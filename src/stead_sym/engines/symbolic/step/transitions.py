@@ -129,8 +129,8 @@ def _chosen(manager: Manager, steps: Bdd, selectors: Iterable[Vector]) -> Bdd:
     for each record at once what may be written to it.
 
     If the selectors identify the call near the top, a diagram without them may have to encode all the calls
-    that are still possible: 2^n sets of n records. So the first bits are quantified one by one, and then twice
-    as many each time: k bits at once can multiply the nodes by 2^k before their number is looked at.
+    that are still possible: 2^n sets of n records. So the first bits are quantified one by one, and then
+    twice as many each time: k bits at once can multiply the nodes by 2^k before their number is looked at.
     """
     vectors = tuple(selectors)
     most = _NODES_RATIO * steps.dag_size
