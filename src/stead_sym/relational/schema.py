@@ -191,8 +191,11 @@ def message_begun(agent: str) -> str:
 
 
 def holds_message(relation: str) -> bool:
-    """Return True if a relation of this name is about a message; a file can only read its calls."""
-    return "@" in relation
+    """Return True if a relation of this name is about a message; a file can only read its calls.
+
+    One that `tells_history` of such a relation is not.
+    """
+    return "@" in relation and not tells_history(relation)
 
 
 def in_words(relation: str, args: Sequence[object]) -> str:
