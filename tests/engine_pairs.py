@@ -262,8 +262,9 @@ def _compared(deployment, agent, max_states):
         if found is not None:
             assert found.engine.most_active == explicit.engine.most_active, f"on the domain {domain}"
             if domain == "theorem":
-                counted = explicit.states, explicit.transitions
-                assert (found.states, found.transitions) == counted, f"on the domain {domain}"
+                counted = explicit.states, explicit.databases, explicit.transitions
+                sizes = found.states, found.databases, found.transitions
+                assert sizes == counted, f"on the domain {domain}"
             results.append(found)
     return expected, results
 

@@ -476,14 +476,14 @@ MUTATIONS = (
     Mutation(
         "what makes room for a single fact is taken to happen always",
         "step/updates.py",
-        "stays = held & ~self._leaving(gone)",
-        "stays = m.false if gone else held",
+        "stays = held & ~self._leaving(fields, own, shared.facts)",
+        "stays = m.false if own.leaving or shared.facts.leaving else held",
     ),
     Mutation(
         "a single relation's fact that never leaves is forgotten",
         "step/updates.py",
-        "may_meet(self.compiler, stays | for_good, come, case, shared.common)",
-        "may_meet(self.compiler, stays, come, case, shared.common)",
+        "may_meet(m, stays | for_good, come, case, shared.common)",
+        "may_meet(m, stays, come, case, shared.common)",
     ),
     Mutation(
         "what a broken key says of single relations is forgotten",
@@ -794,8 +794,8 @@ MUTATIONS = (
     Mutation(
         "the new bits are those of all literal fresh values",
         "step/updates.py",
-        "yield fact, where & when",
-        "yield fact, when",
+        "yield dataclasses.replace(one, when=where & one.when)",
+        "yield one",
     ),
     Mutation(
         "the least name may be drawn twice",
@@ -833,14 +833,14 @@ MUTATIONS = (
     Mutation(
         "deletions win over insertions",
         "step/updates.py",
-        "news[bit].append(when)",
-        "news[bit].append(when & ~leaving)",
+        "news[bit] = news[bit] | one",
+        "news[bit] = news[bit] | one & ~leaving",
     ),
     Mutation(
         "what is deleted stays",
         "step/updates.py",
-        "[m.var(bit) & ~leaving] for bit in field.bits",
-        "[m.var(bit)] for bit in field.bits",
+        "m.var(bit) & ~leaving for bit in field.bits",
+        "m.var(bit) for bit in field.bits",
     ),
     Mutation(
         "a bit that is cleared is taken to stay",
@@ -849,7 +849,28 @@ MUTATIONS = (
         "return None if m.implies(case & new, default) else new",
     ),
     Mutation(
-        "what is inserted outside U_f is dropped", "step/updates.py", "outside = outside | when", "pass"
+        "what is inserted outside U_f is dropped",
+        "step/updates.py",
+        "outside = outside | m.and_exist(one.bound, one.when, ~known)",
+        "pass",
+    ),
+    Mutation(
+        "numbers that distinguish records are not enumerated",
+        "step/updates.py",
+        "columns if all(len(each) == 1 for each in of.values()) else ()",
+        "columns",
+    ),
+    Mutation(
+        "numbers that are chosen are those of the state before",
+        "step/effects.py",
+        "drawn = frozenset(bits_of(loose.values())) & conditions.local",
+        "drawn = frozenset(bits_of(v for v in loose.values() if v.one_hot)) & conditions.local",
+    ),
+    Mutation(
+        "of numbers that a sum ranges over a state is taken to determine all",
+        "step/integers.py",
+        "return self.manager.count(member, around) == self.manager.count(some, around - bits)",
+        "return True",
     ),
     # frame conditions
     Mutation(
@@ -891,8 +912,8 @@ MUTATIONS = (
     Mutation(
         "what all actions do is left out where an action writes the same fact",
         "step/updates.py",
-        "own.get(fact, m.false) | shared.get(fact, m.false)",
-        "own.get(fact, shared.get(fact, m.false))",
+        "leaving = self._leaving([field], own, shared.facts)",
+        "leaving = self._leaving([field], own)",
     ),
     Mutation(
         "parameters that the effect does not mention are never gone through",
@@ -1231,8 +1252,8 @@ MUTATIONS = (
     Mutation(
         "the keys of what is shared and of what is an action's own are not put together",
         "step/updates.py",
-        "come = self._both(field.facts, own.inserted, shared.facts.inserted)",
-        "come = self._both(field.facts, own.inserted, {})",
+        "come = self._arrivals([field], own, shared.facts)",
+        "come = self._arrivals([field], own)",
     ),
     # what the shape of a formula says
     Mutation(

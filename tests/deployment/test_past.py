@@ -26,6 +26,8 @@ from stead_sym.errors import SteadError
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import parse_formula
 from stead_sym.relational.instance import Fact, Instance
+from stead_sym.report.data import report_data
+from stead_sym.report.terminal import reached
 from whole import verify
 
 ENGINES = ({"engine": "explicit"}, {"domain": "theorem"}, {"domain": "normal"})
@@ -502,3 +504,20 @@ def test_a_premise_about_what_left_with_the_step_is_told_how_to_ask(engine: str)
     told = {f.spec: f.remedy for f in found if f.kind == "premise never true"}
     assert "AX (did w(x)" in told["gone"]
     assert "AX" not in told["none"]
+
+
+@pytest.mark.parametrize("options", ENGINES)
+def test_sizes_are_told_with_and_without_what_is_kept(options: dict[str, str]) -> None:
+    """Two databases; off, it was on once or never."""
+    text = (
+        "deployment d relation On() tool on() guard ~On() effect insert On()"
+        " tool off() guard On() effect delete On() spec s "
+    )
+    plain = st.verify(parse_deployment(text + "AG EF On()"), **options)
+    kept = st.verify(parse_deployment(text + "EF (once On() & ~On())"), **options)
+    assert (plain.states, plain.databases) == (2, 2)
+    assert (kept.states, kept.databases) == (3, 2)
+    assert reached(plain) == ["2 states", "2 transitions"]
+    assert reached(kept) == ["3 states (2 without the past)", "3 transitions"]
+    assert "databases" not in report_data(plain)
+    assert report_data(kept)["databases"] == 2

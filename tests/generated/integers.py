@@ -1,19 +1,30 @@
 """Deployments that are dense in integers, as text: sums and differences, `count` and `sum` in guards,
-effects, policies and specifications, over two sorts of integers of which one has negative ones."""
+effects, policies and specifications, over two sorts of integers of which one has negative ones. A record
+may have a row with two integers, `W`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+RELATIONS = (("R", ("rec", "n")), ("L", ("m",)), ("F", ("rec",)))
 
 
 class Texts:
     """Random terms and formulas. A scope says the sort of each variable: `rec`, `n` or `m`."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(
+        self,
+        random: Random,
+        relations: Sequence[tuple[str, Sequence[str]]] = RELATIONS,
+        first: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """``first`` are the least integers of the sorts."""
         self.random = random
+        self.relations = relations
+        self.first = first
         self.names = 0
 
     def pick(self, options: Sequence[str]) -> str:
@@ -52,10 +63,11 @@ class Texts:
         own = [name for name, known in scope.items() if known == sort]
         if sort == "rec":
             return self.pick([*own, "_"])
-        return self.pick([*own, "_", f"{self.term(scope, depth)} + 0", str(self.random.randint(0, 1))])
+        numeral = str(self.first.get(sort, 0) + self.random.randint(0, 1))
+        return self.pick([*own, "_", f"{self.term(scope, depth)} + 0", numeral])
 
     def atom(self, scope: dict[str, str], depth: int) -> str:
-        relation, sorts = self.random.choice((("R", ("rec", "n")), ("L", ("m",)), ("F", ("rec",))))
+        relation, sorts = self.random.choice(self.relations)
         return f"{relation}({', '.join(self.value(sort, scope, depth) for sort in sorts)})"
 
     def comparison(self, scope: dict[str, str], depth: int) -> str:
@@ -101,6 +113,12 @@ class Texts:
                     f"set R({record}).v = b {self.pick('+-')} {self.term(scope, 1)}"
                     f" for b where R({record}, b)",
                     f"set R({record}, {self.term(scope, 1)} + 0)",
+                    f"set W({record}, {self.term(scope, 1)} + 0, {self.term(scope, 1)} + 0)",
+                    f"set W({record}).{self.pick('uv')} = {self.term(scope, 1)} + 0",
+                    f"set W({record}).v = b {self.pick('+-')} g + {self.term(scope, 1)}"
+                    f" for b, g where W({record}, g, b)",
+                    f"set W({record}, b + 0, {self.term(scope, 1)} + 0) for b where R({record}, b)",
+                    f"delete W({record}, {self.term(scope, 1)} + 0, _)",
                     f"insert F({record})",
                     f"delete F({record})",
                     f"delete R({record}, _)",
@@ -121,19 +139,23 @@ class Texts:
 
 def integer_deployment(seed: int) -> str:
     """The text of a deployment with up to two records."""
-    texts = Texts(Random(seed))
-    random = texts.random
+    random = Random(seed)
+    n, m = random.choice((0, 0, 0, 1, -1)), random.choice((-2, -1, -1, -6, 3))
+    texts = Texts(random, (*RELATIONS, ("W", ("rec", "n", "m"))), {"n": n, "m": m})
+    last = m + random.choice((0, 3, 5, 7))
     lines = [
         "deployment d",
-        f"sort n = 0..{random.randint(1, 3)}",
-        f"sort m = -{random.randint(1, 2)}..{random.randint(2, 5)}",
+        f"sort n = {n}..{n + random.randint(0, 3)}",
+        f"sort m = {m}..{last}",
         "sort rec",
         "relation R(id: rec key, v: n)",
+        "relation W(id: rec key, u: n, v: m)",
         "relation L(m)",
         "relation F(rec)",
         f"bound rec {random.randint(1, 2)}",
-        "init L(0)" + random.choice(("", " R(r0, 0)", " R(r0, 1) F(r0)")),
-        "event come() guard atmost 0 r: rec. R(r, _) & ~F(r)  effect fresh r: rec  insert R(r, 0)",
+        f"init L({m})" + random.choice(("", f" R(r0, {n})", f" R(r0, {n}) F(r0) W(r0, {n}, {last})")),
+        "event come() guard atmost 0 r: rec. R(r, _) & ~F(r)"
+        f"  effect fresh r: rec  insert R(r, {n})  insert W(r, {n}, {m})",
         "tool wait()",
     ]
     for number in range(random.randint(1, 3)):

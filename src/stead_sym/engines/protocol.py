@@ -161,6 +161,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def databases(self) -> int:
+        """The number of databases of the reachable states, without their record of the past."""
+        ...
+
+    @property
     def transitions(self) -> int:
         """The number of pairs D → D' of reachable states."""
         ...

@@ -68,6 +68,7 @@ def report_data(result: Verification) -> dict[str, Json]:
         broken=None if result.broken is None else result.broken.claim,
         gates=gates_data(result.deployment, result.shares),
         calls=result.deployment.called or UNSET,
+        databases=UNSET if result.databases in (None, result.states) else result.databases,
         seconds=result.seconds,
         specs={name: verdict_data(verdict, result.moves) for name, verdict in result.verdicts.items()},
         findings=findings_data(result.findings),

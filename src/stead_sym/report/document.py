@@ -201,6 +201,7 @@ class Report(Document):
     `gates` are the gates in force, if any. Each has the number of calls of agents that the reachable states
     enable without gates, and the number of these that it allows. Both are null if findings, and so these
     numbers, were not computed. `calls` is how agents call, such as `batch 2`, if not as in the file.
+    `databases` counts the databases of the reachable states, if there are fewer: the past is kept.
     """
 
     deployment: str
@@ -227,6 +228,7 @@ class Report(Document):
     statistics: dict[str, int]
     gates: list[GateData] | UnsetType = UNSET
     calls: str | UnsetType = UNSET
+    databases: Positive | UnsetType = UNSET
 
 
 class ProgressData(Document):

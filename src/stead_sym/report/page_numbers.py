@@ -51,6 +51,7 @@ def statistics_section(result: Verification) -> Iterator[Html]:
     ]
     known = (
         ("states", result.states),
+        *([] if result.databases == result.states else [("without the past", result.databases)]),
         ("transitions", result.transitions),
         ("initial states", result.initial),
     )

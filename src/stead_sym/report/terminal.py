@@ -114,6 +114,8 @@ def reached(result: Verification, before: str = "") -> list[str]:
     if result.explored is None:
         return [f"not all: `{'' if result.broken is None else result.broken.claim}` is broken"]
     counts = [plural(result.explored.states, "state"), plural(result.explored.transitions, "transition")]
+    if (databases := result.explored.databases) < result.explored.states:
+        counts[0] += f" ({databases:,} without the past)"
     if result.explored.initial > 1:
         counts.insert(0, f"{before}{plural(result.explored.initial, 'initial state')}")
     return counts

@@ -190,6 +190,14 @@ class Verification(Displayed):
         return None if self.explored is None else self.explored.states
 
     @property
+    def databases(self) -> int | None:
+        """The number of databases in R, or None as for ``initial``.
+
+        States with one database differ in the past and the last step that are kept.
+        """
+        return None if self.explored is None else self.explored.databases
+
+    @property
     def transitions(self) -> int | None:
         """The number of pairs D → D' in R, or None as for ``initial``.
 

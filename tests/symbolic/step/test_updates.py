@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,118 +20,141 @@ from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Var
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
-SCHEMA = Schema(
-    (Sort("a"), Sort("k", ("k1", "k2"))),
-    (Relation("P", ("a",)), Relation("R", ("a", "k")), Relation("T", ("k",))),
-)
-VALUES = {"a": ("a1", "a2"), "k": ("k1", "k2")}
-STATIC = Fact("T", ("k2",))
-SIGNATURE = Signature({r.name: r.sorts for r in SCHEMA.relations}, VALUES)
+
+class Setting:
+    """R is a field for each value of a; its second column is one of names or of numbers."""
+
+    def __init__(self, second: Sort) -> None:
+        assert second.values is not None
+        self.schema = Schema(
+            (Sort("a"), second),
+            (Relation("P", ("a",)), Relation("R", ("a", "k")), Relation("T", ("k",))),
+        )
+        self.values = {"a": ("a1", "a2"), "k": second.values}
+        self.static = Fact("T", (second.values[1],))
+        self.signature = Signature({r.name: r.sorts for r in self.schema.relations}, self.values)
+        self.fields = [
+            *([fact] for fact in self.all_facts("P")),
+            *([fact for fact in self.all_facts("R") if fact.args[0] == a] for a in self.values["a"]),
+            [Fact("T", (second.values[0],))],
+        ]
+        self.states = [
+            Instance(self.schema, frozenset({self.static, *(fact for fact in chosen if fact is not None)}))
+            for chosen in product(*((None, *field) for field in self.fields))
+        ]
+
+    def all_facts(self, name):
+        sorts = self.schema.relation(name).sorts
+        return [Fact(name, args) for args in product(*(self.values[sort] for sort in sorts))]
+
+    def encoding(self, fields=None):
+        fields = map(Field.of, self.fields if fields is None else fields)
+        return Encoding(Manager(), self.schema, self.values, (self.static,), fields, {})
+
+
 SINGLE = "P"
-
-
-def all_facts(name):
-    return [Fact(name, args) for args in product(*(VALUES[sort] for sort in SCHEMA.relation(name).sorts))]
-
-
-FIELDS = [
-    *([fact] for fact in all_facts("P")),
-    *([fact for fact in all_facts("R") if fact.args[0] == a] for a in VALUES["a"]),
-    [Fact("T", ("k1",))],
-]
-STATES = [
-    Instance(SCHEMA, frozenset({STATIC, *(fact for fact in chosen if fact is not None)}))
-    for chosen in product(*((None, *field) for field in FIELDS))
-]
+NAMES = Setting(Sort("k", ("k1", "k2")))
+NUMBERS = Setting(Sort.numbers("k", -1, 1))
 
 
 @st.composite
-def statements(draw):
-    """One statement with the variable p fixed, over a value of sort a."""
+def statements(draw, setting):
+    """One statement with the variables p and q free, over a value of sort a and one of sort k."""
     kind = draw(st.sampled_from((Insert, Insert, Delete, Clear)))
     if kind is Clear:
         return Clear((draw(st.sampled_from(("P", "R"))),))
     relation = draw(st.sampled_from(("P", "R", "R")))
-    binders, args, scope = [], [], {"p": "a"}
-    for i, sort in enumerate(SCHEMA.relation(relation).sorts):
+    binders, args, scope = [], [], {"p": "a", "q": "k"}
+    for i, sort in enumerate(setting.schema.relation(relation).sorts):
         match draw(st.sampled_from(("constant", "variable", "bound"))):
-            case "variable" if sort == "a":
-                args.append(Var("p"))
+            case "variable":
+                args.append(Var("p" if sort == "a" else "q"))
             case "bound":
                 binders.append(Binder(f"u{i}", sort))
                 scope[f"u{i}"] = sort
                 args.append(Var(f"u{i}"))
             case _:
-                args.append(Const(draw(st.sampled_from(VALUES[sort]))))
-    where = draw(formulas(SIGNATURE, scope, depth=1)) if draw(st.booleans()) else TRUE
+                args.append(Const(draw(st.sampled_from(setting.values[sort]))))
+    where = draw(formulas(setting.signature, scope, depth=1)) if draw(st.booleans()) else TRUE
     return kind(Atom(relation, tuple(args)), tuple(binders), where)
 
 
-def written(statement, state, p):
+def written(statement, state, free):
     """The facts that an insertion or deletion is about."""
     columns = [sorted(state.active_domain[str(binder.sort)]) for binder in statement.binders]
     for values in product(*columns):
-        sigma = {"p": p, **dict(zip((b.name for b in statement.binders), values, strict=True))}
+        sigma = {**free, **dict(zip((b.name for b in statement.binders), values, strict=True))}
         if holds(statement.where, state, sigma):
             yield Fact(statement.atom.relation, tuple(value_of(t, sigma) for t in statement.atom.args))
 
 
-def after(effect, state, p):
+def after(effect, state, free):
     deleted, inserted = set(), set()
     for statement in effect.statements:
         match statement:
             case Clear(relations):
                 deleted |= {fact for fact in state.facts if fact.relation in relations}
             case Delete():
-                deleted |= set(written(statement, state, p))
+                deleted |= set(written(statement, state, free))
             case Insert():
-                inserted |= set(written(statement, state, p))
+                inserted |= set(written(statement, state, free))
     return (state.facts - deleted) | inserted
 
 
 def crowded(facts):
     """The keys of the encoding that the facts break: of a field of R, of P if it is to be single."""
-    per_value = [sum(f.relation == "R" and f.args[0] == a for f in facts) for a in VALUES["a"]]
+    per_value = [sum(f.relation == "R" and f.args[0] == a for f in facts) for a in NAMES.values["a"]]
     crowds = {"R": max(per_value), SINGLE: sum(f.relation == SINGLE for f in facts)}
     return {relation for relation, number in crowds.items() if number > 1}
 
 
+@pytest.mark.parametrize("setting", [NAMES, NUMBERS], ids=["names", "numbers"])
 @settings(max_examples=examples(60))
-@given(st.lists(statements(), min_size=1, max_size=3), st.sampled_from(VALUES["a"]), st.booleans())
-def test_bits_become_what_the_statements_say_or_a_key_is_broken(drawn, p, single):
-    encoding = Encoding(Manager(), SCHEMA, VALUES, (STATIC,), map(Field.of, FIELDS), {})
+@given(data=st.data(), single=st.booleans())
+def test_bits_become_what_the_statements_say_or_a_key_is_broken(setting, data, single):
+    effect = Effect(tuple(data.draw(st.lists(statements(setting), min_size=1, max_size=3))))
+    encoding = setting.encoding()
     m = encoding.manager
     writer = Writer(Compiler(encoding, single=frozenset({SINGLE} if single else ())))
-    effect = Effect(tuple(drawn))
-    known = [s for s in STATES if not (single and SINGLE in crowded(s.facts))]
+    known = [s for s in setting.states if not (single and SINGLE in crowded(s.facts))]
     case = m.disj(m.cube(encoding.encode(state)) for state in known)
     told = writer.told(effect, case)
     shared = writer.shared(effect, case, frozenset(told))
-    write = writer.write(effect, {"p": p}, case, shared, told)
+    p, q = data.draw(st.sampled_from(setting.values["a"])), data.draw(st.sampled_from(setting.values["k"]))
+    choices, values = {q: case}, {"p": p, "q": q}
+    if setting is NUMBERS:  # all of them at once
+        vector = encoding.unused("k", ())
+        choices = {value: case & encoding.is_value(vector, value) for value in setting.values["k"]}
+        case, values = case & encoding.valid(vector), {"p": p, "q": vector}
+    write = writer.write(effect, values, case, shared, told)
     updates = {**shared.write.updates, **write.updates}
     keys = set(write.broken)
     for breaking in (shared.write.breaking, write.breaking):
         keys |= {key for keys, where in breaking.items() if case & where != m.false for key in keys}
     broken = {relation for relation, _ in keys}
-    assert write.outside == m.false
-    for state in known:
-        expected = after(effect, state, p)
+    assert case & write.outside == m.false
+    for (q, choice), state in product(choices.items(), known):
+        free = {"p": p, "q": q}
+        expected = after(effect, state, free)
         breaks = crowded(expected) - (set() if single else {SINGLE})
         assert breaks <= broken, "two facts of a key are found out"
         if not breaks:
-            code = encoding.encode(state)
+            code = m.pick(choice & m.cube(encoding.encode(state)), m.support(choice) | encoding.state_bits)
             new = {bit: m.satisfies(function, code) for bit, function in updates.items()}
             assert encoding.decode({**code, **new}).facts == expected
     if not single:
-        assert broken == set().union(*(crowded(after(effect, s, p)) - {SINGLE} for s in known))
+        ends = (after(effect, s, {"p": p, "q": q}) for q in choices for s in known)
+        assert broken == set().union(*(crowded(end) - {SINGLE} for end in ends))
 
 
-def test_a_fact_without_bits_is_outside():
+@pytest.mark.parametrize("setting", [NAMES, NUMBERS], ids=["names", "numbers"])
+def test_a_fact_without_bits_is_outside(setting):
     """An insertion of a fact that has no bits and is not static leads out of U_f, where it happens."""
-    encoding = Encoding(Manager(), SCHEMA, VALUES, (STATIC,), map(Field.of, FIELDS[:-1]), {})
+    encoding = setting.encoding(setting.fields[:-1])
+    lasting, other = setting.static.args[0], setting.values["k"][0]
     m = encoding.manager
     on = Atom("P", (Const("a1"),))
-    insert = Insert(Atom("T", (Const("k1"),)), (), on)
+    insert = Insert(Atom("T", (Const(other),)), (), on)
     writer = Writer(Compiler(encoding))
     shared = writer.shared(Effect((insert,)), m.true)
     write = writer.write(Effect((insert,)), {}, m.true, shared)
@@ -140,7 +164,7 @@ def test_a_fact_without_bits_is_outside():
     mentioned = Insert(Atom("T", (Var("k"),)), (), on)
     effect = Effect((mentioned,))
     assert writer.shared(effect, m.true).write.outside == m.false
-    write = writer.write(effect, {"k": "k1"}, m.true, writer.shared(effect, m.true))
+    write = writer.write(effect, {"k": other}, m.true, writer.shared(effect, m.true))
     assert write.outside == encoding.atom(Fact("P", ("a1",)))
-    static = Insert(Atom("T", (Const("k2"),)))
+    static = Insert(Atom("T", (Const(lasting),)))
     assert writer.shared(Effect((static,)), m.true).write.outside == m.false

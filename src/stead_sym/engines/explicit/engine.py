@@ -63,6 +63,11 @@ class ExplicitEngine:
         """The number of reachable states, |R|."""
         return len(self._graph.states)
 
+    @cached_property
+    def databases(self) -> int:
+        """The number of databases in R, without the record of the past."""
+        return len({state.database for state in self._graph.states})
+
     @property
     def initial(self) -> int:
         """The number of initial states."""

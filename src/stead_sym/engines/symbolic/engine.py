@@ -102,6 +102,12 @@ class SymbolicEngine:
 
     @cached_property
     @at_work()
+    def databases(self) -> int:
+        """The number of databases in R, without the record of the past."""
+        return self._model.databases
+
+    @cached_property
+    @at_work()
     def transitions(self) -> int:
         """The number of pairs D → D' in R."""
         return self._model.pairs

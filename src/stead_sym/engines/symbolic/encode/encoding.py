@@ -8,7 +8,7 @@ false have no bits: each is true in every state or false in every state.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -25,6 +25,10 @@ class Field:
 
     facts: tuple[Fact, ...]
     bits: tuple[str, ...]
+
+    def __hash__(self) -> int:
+        """Return the hash of one bit; no two fields share any, and a field may have many facts."""
+        return hash(self.bits[0])
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> Field:
@@ -74,9 +78,11 @@ class Encoding(Values):
         beside: Mapping[Value, str] = MappingProxyType({}),
         at_most: Sequence[tuple[int, Sequence[Value]]] = (),
         foreseen: Mapping[tuple[str, str], int] = MappingProxyType({}),
+        interleaved: Sequence[Field] = (),
     ) -> None:
         """Declare the bits.
 
+        The bits of the ``interleaved`` fields are ordered by weight, at the place of the first of them.
         ``at_most``: in every state that matters (`care`) at most this number of these values are active.
         ``foreseen``: the number of one-hot vectors of a role and sort that are declared with the state bits.
         Others are inserted on demand, which takes time linear in the number of all variables for each bit.
@@ -94,9 +100,18 @@ class Encoding(Values):
         self._tables: dict[tuple[int, tuple[Value, ...]], Sequence[Bdd]] = {}
         above = self._standing_above(foreseen)
         manager.declare_bottom(above.get(None, ()))
+        together = tuple(self._by_weight(interleaved))
         for field in self.fields:
-            for bit in field.bits:
-                manager.declare_bottom((*above.get(bit, ()), bit, self.primed(bit)))
+            for bit in together if field in interleaved else field.bits:
+                if not manager.has(bit):
+                    manager.declare_bottom((*above.get(bit, ()), bit, self.primed(bit)))
+
+    def _by_weight(self, fields: Sequence[Field]) -> Iterator[str]:
+        """Yield the bits of some fields, those with the greatest weight first; numbers join each weight."""
+        for weight in reversed(range(max((len(field.bits) for field in fields), default=0))):
+            bits = [field.bits[-1 - weight] for field in fields if weight < len(field.bits)]
+            self._of_weight[weight] = bits[0]
+            yield from bits
 
     # States.
 

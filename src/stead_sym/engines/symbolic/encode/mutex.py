@@ -11,6 +11,7 @@ another encoding (`plan.guess`). The exploration relies on checked assumptions a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
@@ -52,8 +53,15 @@ def fields(
                 continue
             if _holds_initially(deployment, relation, key, grouped):
                 best = grouped
+        numeric = [deployment.schema.sort(sort).is_numeric for sort in relation.sorts]
         for group in best:
-            yield Field.of(sorted(group))
+            yield Field.of(sorted(group, key=partial(_place, numeric)))
+
+
+def _place(numeric: Sequence[bool], fact: Fact) -> tuple[tuple[int, Value], ...]:
+    """Return the position of a fact in its field; numbers in their order, so that their codes add up."""
+    pairs = zip(numeric, fact.args, strict=True)
+    return tuple((int(value) if is_number else 0, value) for is_number, value in pairs)
 
 
 def _holds_initially(

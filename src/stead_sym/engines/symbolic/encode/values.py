@@ -95,6 +95,7 @@ class Values:
         self._vectors: dict[tuple[str, str, int], Vector] = {}
         self._neighbours: dict[tuple[str, Value], str] = {}  # the topmost one-hot bit of a value
         self._names: dict[str, tuple[Vector, Value]] = {}  # the vector and the value of a one-hot bit
+        self._of_weight: dict[int, str] = {}  # the topmost bit of each weight of interleaved fields
         self._is_value: dict[tuple[Vector, Value], Bdd] = {}
         self._valid: dict[Vector, Bdd] = {}
 
@@ -161,8 +162,22 @@ class Values:
         if beside is None and sort in self.first:  # interleave integers of all sorts by weight
             beside = next((v for v in log_coded if v.sort in self.first), None)
         below = () if beside is None else beside.bits[-width:]
-        self.manager.declare_top(bits[: width - len(below)])
-        for bit, neighbour in zip(bits[width - len(below) :], below, strict=True):
+        own = bits[: width - len(below)]
+        if below:
+            for bit in own:
+                self.manager.declare_above(bit, below[0])
+        elif sort in self.first and self._of_weight:
+            most = max(self._of_weight)
+            for weight, bit in zip(reversed(range(width)), own, strict=True):
+                self.manager.declare_above(bit, self._of_weight[min(weight, most)])
+            return Vector(sort, bits)
+        elif sort in self.first and log_coded:  # below the names, which are enumerated first
+            lowest = max(bits_of(log_coded), key=self.manager.level)
+            for bit in reversed(own):
+                self.manager.declare_below(bit, lowest)
+        else:
+            self.manager.declare_top(own)
+        for bit, neighbour in zip(bits[len(own) :], below, strict=True):
             self.manager.declare_below(bit, neighbour)
         return Vector(sort, bits)
 

@@ -645,6 +645,12 @@ class ReachableStates:
         return self.manager.count(self.reached, self.encoding.state_bits)
 
     @property
+    def databases(self) -> int:
+        """The number of databases of the reached states, without the record of the past."""
+        told = self.encoding.history_bits
+        return self.manager.count(self.manager.exist(told, self.reached), self.encoding.state_bits - told)
+
+    @property
     def pairs(self) -> int:
         """The number of transitions D → D' within R, each pair of states once."""
         return self.transitions.count(self.reached)

@@ -14,6 +14,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.engines.symbolic.bdd.manager import Backend, Manager
 from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
+from stead_sym.engines.symbolic.encode.interleaving import interleaved
 from stead_sym.engines.symbolic.encode.mutex import fields
 from stead_sym.engines.symbolic.encode.representatives import Naming
 from stead_sym.engines.symbolic.encode.variable_order import arranged
@@ -95,6 +96,7 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
         beside=order.beside,
         at_most=_at_most(deployment, ground.values) if task.literal else (),
         foreseen=foreseen(deployment),
+        interleaved=interleaved(order.fields, deployment),
     )
     compiler = Compiler(encoding, single=guess.singles)
     writer = Writer(compiler)

@@ -5,7 +5,8 @@ variables that its statements mention (they determine *where* it writes). The ch
 descending through the values and pruning every branch on which the condition is already false. The variables
 that only conditions mention stay log-coded and are quantified. Fresh values that may be any unused ones are
 not enumerated: k of them over n values would be n^k actions that hardly differ. They are one-hot, the updates
-of an action depend on them, and they are quantified at its end.
+of an action depend on them, and they are quantified at its end. Neither are numbers that a record holds: the
+new bits of its field are functions of theirs, sums of adders (`updates`).
 
 The cost of an action should depend on what it affects, not on the number of records. So the conjuncts of an
 alternative's condition that depend on the state alone (`~exists c. Focus(c)`), with all records in them, are
@@ -30,7 +31,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.integer_terms import out_of_range, without_integer_terms
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Delete, Effect, Ensure, Insert, Tool
-from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.mutex import Key
 from stead_sym.engines.symbolic.encode.representatives import Draw, Naming, Place
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of
@@ -47,7 +48,7 @@ from stead_sym.engines.symbolic.step.updates import (
     mentioned_variables,
     shared_variables,
 )
-from stead_sym.logic.syntax import conjunction
+from stead_sym.logic.syntax import Term, Var, conjunction
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
 
@@ -203,12 +204,12 @@ class EffectCompiler:
         if (room := self.room.before(effect)) is not None:
             exceeding = exceeding | params.selected(m.exist(conditions.local, possible & ~room), {})
             possible = possible & room
-        fresh = {n: vector for n, vector in _written_vectors(effect, conditions).items() if vector.one_hot}
-        drawn = frozenset(bits_of(fresh.values()))
-        agreeing = sorted(self._agreeing(effect, conditions))
+        loose = self._not_enumerated(effect, conditions)
+        drawn = frozenset(bits_of(loose.values())) & conditions.local
+        agreeing = sorted(self._agreeing(effect, conditions, loose.keys()))
         shared: dict[_Kind, Shared] = {}
-        for values, case in self._ground(params, conditions, possible, effect):
-            terms: Environment = {**values, **fresh}
+        for values, case in self._ground(params, conditions, possible, effect, loose.keys()):
+            terms: Environment = {**values, **loose}
             told = self.writer.told(effect, case)
             kind = frozenset(told), tuple((name, values[name]) for name in agreeing)
             if kind not in shared:
@@ -229,7 +230,7 @@ class EffectCompiler:
                 exceeding = exceeding | params.selected(too_many, values)
                 inside = inside & kept
             if inside != m.false:
-                action = self._action(params, values, fresh.values(), inside, written)
+                action = self._action(params, values, loose.values(), drawn, inside, written)
                 actions.setdefault(kind, []).append(action)
                 said()
         for keys in dict(breaking):
@@ -252,15 +253,32 @@ class EffectCompiler:
             broken=frozenset(broken),
         )
 
-    def _agreeing(self, effect: Effect, conditions: Conditions) -> Set[str]:
+    def _not_enumerated(self, effect: Effect, conditions: Conditions) -> Mapping[str, Vector]:
+        """Return the vectors that the updates of an action depend on: fresh values, and numbers.
+
+        A number is enumerated if it distinguishes facts of several fields in some statement.
+        """
+        written = _written_vectors(effect, conditions)
+        fields = set[Term]()
+        for statement in effect.statements:
+            if isinstance(statement, Insert | Delete):
+                within = self.writer.numbers(statement.atom.relation)
+                fields |= {term for k, term in enumerate(statement.atom.args) if k not in within}
+        return {
+            name: vector
+            for name, vector in written.items()
+            if vector.one_hot or (vector.sort in self.encoding.first and Var(name) not in fields)
+        }
+
+    def _agreeing(self, effect: Effect, conditions: Conditions, loose: Set[str]) -> Set[str]:
         """Return the variables whose values distinguish actions that share the updates of bulk statements.
 
-        They are those of finite sorts, unless they have too many joint values.
+        They are those of finite sorts, except ``loose`` ones, unless they have too many joint values.
         """
         sizes = {
             name: len(self.encoding.values[vector.sort])
             for name, vector in _written_vectors(effect, conditions).items()
-            if self.encoding.schema.sort(vector.sort).values is not None and not vector.one_hot
+            if self.encoding.schema.sort(vector.sort).values is not None and name not in loose
         }
         agreeing = shared_variables(effect, sizes.keys())
         return agreeing if prod(sizes[name] for name in agreeing) <= _MAX_GROUPS else frozenset()
@@ -284,17 +302,18 @@ class EffectCompiler:
         )
 
     def _ground(
-        self, params: Parameters, conditions: Conditions, possible: Bdd, effect: Effect
+        self, params: Parameters, conditions: Conditions, possible: Bdd, effect: Effect, loose: Set[str]
     ) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
-        """Yield the values of the log-coded variables that determine where an alternative writes.
+        """Yield the values of the variables that determine where an alternative writes.
 
-        Each comes with the cofactor of the ``possible`` steps.
+        Each comes with the cofactor of the ``possible`` steps. Variables of ``loose`` are left open.
         """
         m, written = self.manager, _written_vectors(effect, conditions)
-        vectors = {name: vector for name, vector in written.items() if not vector.one_hot}
+        vectors = {name: vector for name, vector in written.items() if name not in loose}
         settled = frozenset(bits_of([*params.vectors, *written.values()]))
         possible = m.exist(conditions.local - settled, possible)
-        calls = vectors | dict(zip(params.names, params.vectors, strict=True))
+        named = dict(zip(params.names, params.vectors, strict=True))
+        calls = vectors | {name: vector for name, vector in named.items() if name not in loose}
         if len(calls) > len(vectors) and self._are_gone_through(possible, calls.values()):
             vectors = calls
         bits = sorted(bits_of(vectors.values()), key=m.level)  # so that the enumeration builds no diagram
@@ -317,21 +336,27 @@ class EffectCompiler:
         self,
         params: Parameters,
         values: Mapping[str, Value],
-        fresh: Collection[Vector],
+        loose: Collection[Vector],
+        drawn: Bits,
         where: Bdd,
         written: Write,
     ) -> Action:
-        """Return the action that makes these updates in the states ``where``, for some ``fresh`` values.
+        """Return the action that makes these updates in the states ``where``, for some values of ``drawn``.
 
-        The condition that the fresh vectors have one value is added to every bit: a bit of a log-coded field
-        is a disjunction of bits of a one-hot vector, and several of them are a code, which is exponentially
-        larger.
+        The updates may depend on the vectors ``loose``, of which ``drawn`` are the bits of those that are no
+        parameters. The condition that the fresh vectors have one value is added to every bit: a bit of a
+        log-coded field is a disjunction of bits of a one-hot vector, and several of them are a code, which is
+        exponentially larger.
         """
         m, encoding = self.manager, self.encoding
+        fresh = [vector for vector in loose if vector.one_hot]
         single = m.conj(encoding.valid(vector) | encoding.none(vector) for vector in fresh)
         bits = sorted(written.updates, key=m.level)
         after = m.conj(m.var(encoding.primed(bit)).equiv(written.updates[bit]) & single for bit in bits)
-        relation = m.and_exist(frozenset(bits_of(fresh)), params.selected(where, values), after)
+        if set(loose).isdisjoint(params.vectors):
+            relation = m.and_exist(drawn, params.selected(where, values), after)
+        else:
+            relation = params.selected(m.and_exist(drawn, where, after), values)
         return Action(relation, params.touched(values) | written.updates.keys())
 
     # An alternative of `ensure`.

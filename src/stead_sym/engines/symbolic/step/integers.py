@@ -3,12 +3,13 @@
 For a number in a log-coded vector each bit is an item. A one-hot vector is a single item: its bits exclude
 each other. One decision: for a tally each fact that it counts is an item, enumerated by descending through
 the values of its variables, which prunes those that never count; facts that exclude each other, like those of
-one record, form one item.
+one record, form one item. Numbers of which at most one counts in a state, like the amount of a record, are
+not enumerated: each bit of them is an item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -87,13 +88,37 @@ class Integers:
         ]
         outer = [term for term in env.values() if isinstance(term, Vector) and term.one_hot]
         member = m.conj([where, compiler.compiled(body, inner, joint), *ranging, *map(encoding.valid, outer)])
-        for assignment, case in m.cases(member, sorted(bits_of(vectors), key=m.level)):
-            values = {
-                binder.name: encoding.value(vector, assignment)
-                for binder, vector in zip(binders, vectors, strict=True)
-            }
+        names = [binder.name for binder in binders]
+        for values, case in self._instances(member, vectors):
+            inner = {**env, **{name: values.get(v, v) for name, v in zip(names, vectors, strict=True)}}
+            rest = frozenset(bits_of(v for v in vectors if v not in values))
             for term in each.of or (Const("1"),):
-                yield from self._weighed(term, times, {**env, **values}, joint, case)
+                for counts, weight in self._weighed(term, times, inner, joint, case):
+                    yield m.exist(rest, counts), weight
+
+    def _instances(
+        self, member: Bdd, vectors: Sequence[Vector]
+    ) -> Iterator[tuple[Mapping[Vector, Value], Bdd]]:
+        """Yield values of the vectors, each with the cofactor, except of numbers that a state determines."""
+        if member == self.manager.false:
+            return
+        names = [vector for vector in vectors if vector.sort not in self.encoding.first]
+        if not names and self._determined(member, vectors):
+            yield {}, member
+            return
+        names = names or list(vectors[:1])
+        rest = [vector for vector in vectors if vector not in names]
+        for assignment, case in self.manager.cases(member, sorted(bits_of(names), key=self.manager.level)):
+            values = {vector: self.encoding.value(vector, assignment) for vector in names}
+            yield from (({**values, **more}, part) for more, part in self._instances(case, rest))
+
+    def _determined(self, member: Bdd, vectors: Sequence[Vector]) -> bool:
+        """Return True if in each state at most one tuple of values of the vectors is a member."""
+        if not vectors:
+            return True
+        bits = frozenset(bits_of(vectors))
+        around, some = self.manager.support(member) | bits, self.manager.exist(bits, member)
+        return self.manager.count(member, around) == self.manager.count(some, around - bits)
 
     def _weighed(
         self, term: Term, times: int, env: _Environment, joint: bool, where: Bdd

@@ -111,10 +111,10 @@ class Room:
     def _inserts(self, effect: Effect, name: str, values: Environment) -> Bdd:
         """Return the states in which some insertion holds the value of the variable."""
         return self.manager.disj(
-            when
+            self.manager.exist(one.bound, one.when)
             for s in effect.statements
             if isinstance(s, Insert) and name in free_variables(s.atom) - {b.name for b in s.binders}
-            for _, when in self.writer.affected(s, values)
+            for one in self.writer.affected(s, values)
         )
 
 

@@ -18,20 +18,20 @@ N actions that each clear N bits cost N, not N². `Shared` has d, `Write` the ex
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from types import MappingProxyType
 from typing import assert_never
 
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
-from stead_sym.engines.symbolic.bdd.manager import Bdd
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.encoding import Field
 from stead_sym.engines.symbolic.encode.mutex import Key, is_declared, keys_of
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of, number_in
 from stead_sym.engines.symbolic.step.formulas import Compiler, Environment, denoted
-from stead_sym.engines.symbolic.step.invariants import may_meet, meeting
+from stead_sym.engines.symbolic.step.invariants import Arrival, Codes, may_meet, meeting
 from stead_sym.logic.syntax import Var, conjunction, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
@@ -58,10 +58,47 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """The deleted and inserted facts of some statements, each with the states in which it is."""
+    """What some statements delete and insert, per field.
 
-    deleted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
-    inserted: dict[Fact, Bdd] = dataclasses.field(default_factory=dict)
+    ``leaving`` has parts of the states in which the fact that holds is deleted, ``arriving`` parts of the
+    insertions.
+    """
+
+    leaving: dict[Field, list[Bdd]] = dataclasses.field(default_factory=dict)
+    arriving: dict[Field, list[Codes]] = dataclasses.field(default_factory=dict)
+
+    def delete(self, field: Field, when: Bdd) -> None:
+        """Add states in which the fact of the field holds and is deleted."""
+        self.leaving.setdefault(field, []).append(when)
+
+    def insert(self, field: Field, codes: Codes) -> None:
+        """Add insertions into the field."""
+        self.arriving.setdefault(field, []).append(codes)
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """Facts that a statement inserts or deletes.
+
+    They are those with the ``terms``, for the values of the vectors among these, in the states ``when``, over
+    the same vectors. Those of ``bound`` are variables of the statement.
+    """
+
+    terms: tuple[Vector | Value, ...]
+    when: Bdd
+    bound: Bits = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The facts of a field with some terms, over the vectors among these.
+
+    ``held``: such a fact holds. ``codes`` are those of the facts, bit by bit.
+    """
+
+    field: Field
+    held: Bdd
+    codes: Codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +127,9 @@ class Writer:
         self.manager = compiler.manager
         self.single = compiler.single
         self._facts: dict[tuple[str, tuple[Vector | Value, ...]], Bdd] = {}
+        self._known_targets: dict[tuple[str, tuple[Vector | Value, ...]], tuple[Sequence[_Target], Bdd]] = {}
         self._held: dict[tuple[str, Bdd], Bdd] = {}
+        self._numbers: dict[str, Sequence[int]] = {}
         self._broken: set[Key] = set()
 
     def shared(
@@ -111,8 +150,8 @@ class Writer:
                 case Clear(relations):
                     for name in relations:
                         if name not in told:
-                            there = self.encoding.dynamic_facts[name]
-                            facts.deleted.update(dict.fromkeys(there, self.manager.true))
+                            for field in self._touched(self.encoding.dynamic_facts[name]):
+                                facts.delete(field, self._occupied(field))
                 case Insert() | Delete() if mentioned_variables(statement) <= values.keys():
                     outside = outside | self._collect(statement, values, facts)
                 case _:
@@ -148,8 +187,9 @@ class Writer:
         these. A one-hot vector represents any value that ``case`` allows, and the updates depend on it.
         """
         facts, outside = _Facts(), shared.write.outside
-        for present in told.values():
-            facts.deleted.update(dict.fromkeys(present, self.manager.true))
+        for fact in chain.from_iterable(told.values()):
+            for field in self._touched([fact]):
+                facts.delete(field, self.encoding.atom(fact))
         for statement in effect.statements:
             match statement:
                 case Insert() | Delete():
@@ -169,15 +209,46 @@ class Writer:
 
         Returns the states in which it inserts a fact without bits.
         """
-        outside = self.manager.false
-        for fact, when in self.affected(statement, values):
-            if isinstance(statement, Delete):
-                facts.deleted[fact] = facts.deleted.get(fact, self.manager.false) | when
-            elif self.encoding.field(fact) is not None:
-                facts.inserted[fact] = facts.inserted.get(fact, self.manager.false) | when
-            elif fact not in self.encoding.static:
-                outside = outside | when
+        m, outside = self.manager, self.manager.false
+        for one in self.affected(statement, values):
+            targets, known = self._targets(statement.atom.relation, one.terms)
+            for target in targets:
+                if isinstance(statement, Delete):
+                    facts.delete(target.field, m.and_exist(one.bound, one.when, target.held))
+                else:
+                    ones, zeros = (
+                        tuple(m.and_exist(one.bound, one.when, code) for code in codes)
+                        for codes in target.codes
+                    )
+                    facts.insert(target.field, (ones, zeros))
+            if isinstance(statement, Insert):
+                outside = outside | m.and_exist(one.bound, one.when, ~known)
         return outside
+
+    def _targets(self, relation: str, terms: tuple[Vector | Value, ...]) -> tuple[Sequence[_Target], Bdd]:
+        """Return the fields of the facts with these terms, and where such a fact has bits or is static."""
+        key = (relation, terms)
+        if key not in self._known_targets:
+            m, encoding, of = self.manager, self.encoding, dict[Field, list[Fact]]()
+            fixed = [(k, term) for k, term in enumerate(terms) if isinstance(term, str)]
+            facts = encoding.facts_at(relation, *fixed[0]) if fixed else encoding.facts_of(relation)
+            facts = [fact for fact in facts if all(fact.args[k] == value for k, value in fixed)]
+            for fact in facts:
+                if (field := encoding.field(fact)) is not None:
+                    of.setdefault(field, []).append(fact)
+
+            def where(some: Iterable[Fact]) -> Bdd:
+                return encoding.choice(terms, [(fact.args, m.true) for fact in some])
+
+            targets = list[_Target]()
+            for field, own in of.items():
+                held = encoding.choice(terms, [(fact.args, encoding.atom(fact)) for fact in own])
+                weights = [1 << k for k in reversed(range(len(field.bits)))]
+                ones = [where(fact for fact in own if field.number[fact] & weight) for weight in weights]
+                meant = where(own)
+                targets.append(_Target(field, held, (ones, [meant & ~one for one in ones])))
+            self._known_targets[key] = targets, where(facts)
+        return self._known_targets[key]
 
     def _write(
         self, effect: Effect, own: _Facts, case: Bdd, shared: Shared, told: Mapping[str, tuple[Fact, ...]]
@@ -187,14 +258,12 @@ class Writer:
         broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
         updates: dict[str, Bdd] = {}
         doubling, breaking = shared.write.doubling, dict[frozenset[Key], Bdd]()
-        for field in self._touched([*own.deleted, *own.inserted]):
+        for field in dict.fromkeys((*own.leaving, *own.arriving)):
             within = case & self.encoding.well_coded(field) if care == m.true else case
-            gone = self._both(field.facts, own.deleted, shared.facts.deleted)
-            come = self._both(field.facts, own.inserted, shared.facts.inserted)
-            leaving = self._leaving(gone)
-            occupied = ~m.point(field.code(None)) & ~leaving
+            leaving = self._leaving([field], own, shared.facts)
+            come = self._arrivals([field], own, shared.facts)
             if len(field.facts) > 1 and come:
-                met = within & meeting(self.compiler, occupied, come)
+                met = within & meeting(m, self._occupied(field) & ~leaving, come)
                 if is_declared(field, self.encoding.schema):
                     doubling = doubling | met
                 elif met != m.false:
@@ -207,13 +276,20 @@ class Writer:
         self._broken |= broken
         return Write(updates, shared.write.outside, doubling, frozenset(broken), breaking)
 
-    def _both(
-        self, facts: Iterable[Fact], own: Mapping[Fact, Bdd], shared: Mapping[Fact, Bdd]
-    ) -> Mapping[Fact, Bdd]:
-        """Return, for each fact that either writes, the states in which one of them does."""
-        m = self.manager
-        written = (fact for fact in facts if fact in own or fact in shared)
-        return {fact: own.get(fact, m.false) | shared.get(fact, m.false) for fact in written}
+    def _leaving(self, fields: Iterable[Field], *of: _Facts) -> Bdd:
+        """Return the states in which a fact of the fields holds and is deleted by any of the statements."""
+        return self.manager.disj(
+            when for field in fields for facts in of for when in facts.leaving.get(field, ())
+        )
+
+    def _arrivals(self, fields: Iterable[Field], *of: _Facts) -> Sequence[Arrival]:
+        """Return the insertions into the fields by any of the statements."""
+        parts = ((field, [p for facts in of for p in facts.arriving.get(field, ())]) for field in fields)
+        return [Arrival.of(self.manager, field, codes) for field, codes in parts if codes]
+
+    def _occupied(self, field: Field) -> Bdd:
+        """Return the states in which some fact of the field holds."""
+        return ~self.manager.point(field.code(None))
 
     def _touched(self, facts: Iterable[Fact]) -> Iterable[Field]:
         """Return the fields of the facts that have bits."""
@@ -256,16 +332,10 @@ class Writer:
         """Yield the single relations of which two facts could hold afterwards."""
         m, atom = self.manager, self.encoding.atom
         cleared = {name for s in effect.statements if isinstance(s, Clear) for name in s.relations}
-        for relation in sorted({fact.relation for fact in own.inserted} & self.single):
+        for relation in sorted({field.facts[0].relation for field in own.arriving} & self.single):
             if (relation, ()) in self._broken:
                 continue
-            gone, come = (
-                self._both([fact for fact in {**few, **rest} if fact.relation == relation], few, rest)
-                for few, rest in (
-                    (own.deleted, shared.facts.deleted),
-                    (own.inserted, shared.facts.inserted),
-                )
-            )
+            fields = self._touched(self.encoding.dynamic_facts[relation])
             if relation in cleared:
                 stays = m.false
             else:
@@ -274,9 +344,10 @@ class Writer:
                     held = m.disj(map(atom, present))
                 else:
                     held = self._some_held(relation, shared.common)
-                stays = held & ~self._leaving(gone)
+                stays = held & ~self._leaving(fields, own, shared.facts)
             for_good = m.true if self.encoding.static_facts[relation] else m.false
-            if may_meet(self.compiler, stays | for_good, come, case, shared.common):
+            come = self._arrivals(fields, own, shared.facts)
+            if may_meet(m, stays | for_good, come, case, shared.common):
                 yield relation, ()
 
     def _some_held(self, relation: str, common: Bdd) -> Bdd:
@@ -292,23 +363,18 @@ class Writer:
 
     # Fields.
 
-    def _leaving(self, deleted: Mapping[Fact, Bdd]) -> Bdd:
-        """Return the states in which one of the facts holds and is deleted."""
-        return self.manager.disj(when & self.encoding.atom(fact) for fact, when in deleted.items())
-
-    def _field_bits(self, field: Field, leaving: Bdd, inserted: Mapping[Fact, Bdd]) -> Mapping[str, Bdd]:
+    def _field_bits(self, field: Field, leaving: Bdd, come: Iterable[Arrival]) -> Mapping[str, Bdd]:
         """Return the new bits of a field that never holds two facts.
 
         They are those of the inserted fact, or of the one that held and is not deleted. If there are both,
         they are the same fact.
         """
         m = self.manager
-        news: dict[str, list[Bdd]] = {bit: [m.var(bit) & ~leaving] for bit in field.bits}
-        for fact, when in inserted.items():
-            for bit, value in field.code(fact).items():
-                if value:
-                    news[bit].append(when)
-        return {bit: m.disj(functions) for bit, functions in news.items()}
+        news = {bit: m.var(bit) & ~leaving for bit in field.bits}
+        for arrival in come:
+            for bit, one in zip(field.bits, arrival.ones, strict=True):
+                news[bit] = news[bit] | one
+        return news
 
     def _settle(self, default: Bdd, new: Bdd, case: Bdd) -> Bdd | None:
         """Return the new value of a bit, simplified to a constant if possible; None if it is the default."""
@@ -324,18 +390,20 @@ class Writer:
 
     # The facts that a statement affects.
 
-    def affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
-        """Yield the facts that a statement may insert or delete, each with the states in which it does.
+    def affected(self, statement: Insert | Delete, values: Environment) -> Iterator[Affected]:
+        """Yield the facts that a statement may insert or delete.
 
         A fact that has no bit and is not static is included: an insertion outside U_f.
         """
-        loose = {name: term for name, term in values.items() if isinstance(term, Vector)}
-        if loose:
-            mentioned = mentioned_variables(statement)
-            loose = {name: vector for name, vector in loose.items() if name in mentioned}
+        mentioned = mentioned_variables(statement)
+        loose = {
+            name: term
+            for name, term in values.items()
+            if isinstance(term, Vector) and term.one_hot and name in mentioned
+        }
         for chosen, where in self._choices(loose):
-            for fact, when in self._affected(statement, {**values, **chosen}):
-                yield fact, where & when
+            for one in self._affected(statement, {**values, **chosen}):
+                yield dataclasses.replace(one, when=where & one.when)
 
     def _choices(self, loose: Mapping[str, Vector]) -> Iterator[tuple[Mapping[str, Value], Bdd]]:
         """Yield the joint values of one-hot vectors, with the states in which they have them.
@@ -354,8 +422,8 @@ class Writer:
             values = dict(zip(loose, (value for value, _ in choice), strict=True))
             yield values, self.manager.conj(where for _, where in choice)
 
-    def _affected(self, statement: Insert | Delete, values: Environment) -> Iterator[tuple[Fact, Bdd]]:
-        """Yield `affected`, if every variable that the statement mentions has a value."""
+    def _affected(self, statement: Insert | Delete, values: Environment) -> Iterator[Affected]:
+        """Yield `affected`, if every variable that the statement mentions has a value, or is a number."""
         m, atom = self.manager, statement.atom
         scope: dict[str, Vector | Value] = dict(values)
         for binder in statement.binders:
@@ -375,18 +443,18 @@ class Writer:
             return
         terms = tuple(denoted(term, scope) for term in atom.args)
         fixed = tuple(term for term in terms if isinstance(term, str))
-        if not in_atom:
-            yield Fact(atom.relation, fixed), when
+        free = {term for term in terms if isinstance(term, Vector)}
+        within = self.numbers(atom.relation)
+        numbers = {terms[k] for k in within}.difference(t for k, t in enumerate(terms) if k not in within)
+        kept = frozenset(bits_of(bound[name] for name in in_atom if bound[name] in numbers))
+        places = tuple(bound[name] for name in sorted(in_atom) if bound[name] not in numbers)
+        if not places or any(map(self.encoding.is_beyond, fixed)):  # no fact beyond U_f has bits
+            yield Affected(terms, when, frozenset(bits_of(bound[name] for name in in_atom)))
             return
-        beyond = next(filter(self.encoding.is_beyond, fixed), None)
-        if beyond is not None:  # no such fact has bits: only its existence matters
-            some = frozenset(bits_of(bound[name] for name in in_atom))
-            yield Fact(atom.relation, (beyond,)), m.exist(some, when)
-            return
-        places = tuple(bound[name] for name in sorted(in_atom))
-        for assignment, here in m.cases(when & self._possible(atom.relation, terms), bits_of(places)):
+        possible = m.exist(frozenset(bits_of(free.difference(places))), self._possible(atom.relation, terms))
+        for assignment, here in m.cases(when & possible, bits_of(places)):
             taken = {v: self.encoding.value(v, assignment) for v in places if isinstance(v, Vector)}
-            yield Fact(atom.relation, tuple(taken[t] if isinstance(t, Vector) else t for t in terms)), here
+            yield Affected(tuple(taken.get(t, t) if isinstance(t, Vector) else t for t in terms), here, kept)
 
     def _possible(self, relation: str, terms: tuple[Vector | Value, ...]) -> Bdd:
         """Return the values of the vectors among the terms for which a fact can hold.
@@ -399,6 +467,27 @@ class Writer:
             leaves = [(fact.args, self.manager.true) for fact in facts]
             self._facts[relation, terms] = self.encoding.choice(terms, leaves)
         return self._facts[relation, terms]
+
+    def numbers(self, relation: str) -> Sequence[int]:
+        """Return the columns of numbers that distinguish only facts of one field.
+
+        These are not enumerated: the field's new bits are computed from those of the numbers.
+        """
+        if relation not in self._numbers:
+            encoding, of = self.encoding, dict[tuple[Value, ...], set[Field]]()
+            sorts = encoding.schema.relation(relation).sorts
+            fields = self._touched(encoding.dynamic_facts[relation])
+            columns = [
+                k
+                for k, sort in enumerate(sorts)
+                if sort in encoding.first
+                and any(len({fact.args[k] for fact in field.facts}) > 1 for field in fields)
+            ]
+            for fact in encoding.dynamic_facts[relation]:
+                others = tuple(value for k, value in enumerate(fact.args) if k not in columns)
+                of.setdefault(others, set()).update(filter(None, [encoding.field(fact)]))
+            self._numbers[relation] = columns if all(len(each) == 1 for each in of.values()) else ()
+        return self._numbers[relation]
 
 
 def shared_variables(effect: Effect, few: Set[str]) -> frozenset[str]:
