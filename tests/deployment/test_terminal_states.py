@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as hs
+from lark import Token, Tree
 
 import stead_sym as st
 import whole
@@ -14,9 +15,35 @@ from engine_pairs import _answers, examples
 from generated.workflows import workflows
 from stead_sym.agents.roles import by_agent
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.language import parse_deployment
+from stead_sym.deployment.language import _parser, parse_deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import NoInitialState, Undecided
+
+ITEMS = (
+    "deployment process",
+    "sort r",
+    "relation R(s)",
+    "init S(done)",
+    'text t = "open"',
+    "initially any S",
+    "bound s any",
+    "define d = S(open)",
+    "tool t()",
+    "event e()",
+    "agent a",
+    "tools close",
+    "calls batch 2",
+    "view S()",
+    "policy p call close()",
+    "system \"you close\"",
+    "instructions \"close\"",
+    "fair agent",
+    "terminal",
+    "gate g permit close()",
+    "spec a true",
+    "invariant i true",
+)
+"""An item of each kind of the language."""
 
 PROCESS = """deployment process
 sort s = { open, done } rigid
@@ -24,6 +51,11 @@ relation S(s)
 init S(open)
 tool close() guard S(open) effect clear S insert S(done)
 """
+
+
+def parse(text: str) -> list[Tree[Token]]:
+    """Return the items of a text, as the grammar has them."""
+    return _parser().parse(text, "deployment").children
 
 
 def by_hand(deployment: Deployment, conditions: list[str]) -> Deployment:
@@ -98,3 +130,16 @@ def test_the_word_is_a_name_where_older_files_have_it() -> None:
     assert not d.written.terminal
     assert len(d.init.facts) == 2
     assert d.specs[0].name == "terminal"
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_any_item_may_follow_the_bare_line(item: str) -> None:
+    line, after = parse(f"terminal {item}")
+    assert line == parse("terminal")[0]
+    assert [after] == parse(item)
+
+
+def test_each_kind_of_item_is_tried() -> None:
+    kinds = {rule.expansion[0].name for rule in _parser().rules if rule.origin.name == "_item"}
+    tried = {node.data for item in ITEMS for node in parse(item)}
+    assert tried | {"finite_sort", "ordered_sort", "numbers", "init_from"} == kinds
