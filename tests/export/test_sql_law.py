@@ -213,7 +213,8 @@ class InSqlite:
                     f"INSERT INTO {table.name} ({listed}) VALUES ({marks})", args or ("yes",)
                 )
         params = self.deployment.tool(call.tool).params
-        given = {p.name: u for p, u in zip(params, call.args, strict=True)}
+        numeric = {sort.name for sort in self.deployment.schema.sorts if sort.is_numeric}
+        given = {p.name: int(u) if p.sort in numeric else u for p, u in zip(params, call.args, strict=True)}
         try:
             for statement in self.tools[call.tool]:
                 names = set(re.findall(r":(\w+)", statement))
