@@ -30,6 +30,7 @@ EXTENSIONS = {
     "lark",
     "tex",
     "lab",
+    "sql",
     "tra",
     "jsonl",
     "json",

@@ -18,8 +18,8 @@ stead_sym
     build_deployment canonical_form chat_agent check_audit_log check_certificate  decisions_frame deepen
     draw_decisions draw_states event explain exported facts_from holds initially_any least_bounds lint
     load offer open_backend ordered parse_deployment replay replay_audit_log report_html rigid role shield
-    successors sweep symmetry theorem_restriction to_smv to_storm tool verdicts_frame verify verify_apart view
-    weight write_certificate write_evidence write_report
+    successors sweep symmetry theorem_restriction to_smv to_sql to_storm to_tools tool verdicts_frame verify
+    verify_apart view weight write_certificate write_evidence write_report
 agents
     Agent Answer Asking Decision Decoding Everything FunctionAgent Greedy PythonAgent RecordedAgent
     ReplayAgent RuleAgent Weight wrap
@@ -40,7 +40,7 @@ errors
 evidence
     Evidence Replayed
 export
-    Export
+    Export Sql
 guard
     Allowed CheckedLog Denied Reading ReplayedLog ToolCall
 logic

@@ -55,7 +55,9 @@ from .errors import InputError as InputError
 from .errors import SteadError as SteadError
 from .evidence.replay import replay as replay
 from .export.model import exported as exported
+from .export.schemas import to_tools as to_tools
 from .export.smv import to_smv as to_smv
+from .export.sql import to_sql as to_sql
 from .export.storm import to_storm as to_storm
 from .guard.guard import Guard as Guard
 from .guard.log import check_audit_log as check_audit_log

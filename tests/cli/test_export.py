@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import stead_sym as st
@@ -36,11 +39,32 @@ def test_one_formula_to_stdout(capsys):
     assert said.out.count("SPEC") == 1
 
 
+def test_tools_and_sql_without_a_verification(tmp_path, capsys):
+    folder = tmp_path / "sql"
+    assert main(["export", "refund", "--tools", "mcp", "--sql", str(folder), "--dialect", "sqlite"]) == 0
+    said = capsys.readouterr()
+    refund = st.load("refund")
+    sql = st.to_sql(refund, "sqlite")
+    assert said.out == st.to_tools(refund, "mcp")
+    assert said.err == "".join(f"stead-sym: left out: {line}\n" for line in sql.left_out)
+    assert "ingest_case, line 27: `choose s: service` is decided by nobody" in said.err
+    written = {path.name: path.read_text() for path in folder.iterdir()}
+    assert written == {"schema.sql": sql.tables, "rows.sql": sql.rows, "tools.sql": sql.tools}
+
+
+def test_the_command_says_that_it_is_done():
+    words = [sys.executable, "-m", "stead_sym", "export", "refund", "--tools", "openai", "--quiet"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == st.to_tools(st.load("refund"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ([], 2, "no output is given; add --smv OUT or --tra DIR"),
+        ([], 2, "no output is given; add --smv OUT, --tra DIR, --tools FORM or --sql DIR"),
         (["--smv", "/nowhere/x"], 2, "/nowhere/x: cannot be written"),
+        (["--sql", "/dev/null/x"], 2, "/dev/null/x: cannot be written"),
         (["--tra", "/dev/null/x"], 2, "/dev/null/x: cannot be written"),
         (["--smv", "-", "--max-states", "3"], 3, "there are 7, more than 3; raise the limit"),
         (["--smv", "-", "--prompts", "x"], 2, "--prompts is for a language model"),

@@ -117,7 +117,7 @@ def test_what_a_transaction_is_translated_to(sql, lines):
         ("SELECT 1 FROM orders LEFT JOIN lines ON n = 1; DELETE FROM lines", "LEFT JOIN is not translated"),
         ("DELETE FROM orders WHERE status LIKE 'o%'", "`status LIKE 'o%'` is not translated"),
         ("UPDATE orders SET paid = TRUE; SELECT 1 FROM orders", "orders is changed before"),
-        ("INSERT INTO lines VALUES (:o, 1) ON CONFLICT DO NOTHING", "what happens on a conflict"),
+        ("INSERT INTO lines VALUES (:o, 1) ON CONFLICT DO UPDATE SET n = 1", "what happens on a conflict"),
         ("UPDATE orders SET id = :o", "orders.id identifies a row, and is changed"),
         ("INSERT INTO lines (order_id, n) SELECT :o, 1 FROM customers", "under one key"),
         (

@@ -116,6 +116,7 @@ def statements(draw):
     """A statement."""
     table = draw(st.sampled_from(["items", "items", "tags", "people"]))
     scope = [(table, table)]
+    ignored = draw(st.sampled_from(["", "", " ON CONFLICT DO NOTHING"]))
     match draw(st.sampled_from(["select", "update", "delete", "insert", "from"])):
         case "select":
             return f"SELECT 1 FROM {table} WHERE {draw(conditions(scope))}"
@@ -138,7 +139,10 @@ def statements(draw):
                 return "INSERT INTO people DEFAULT VALUES" if draw(st.booleans()) else "SELECT 1 FROM people"
             if table == "tags":
                 cells = draw(terms("item", [])), draw(terms("tag", []))
-                return f"INSERT INTO tags (item, tag) VALUES ({', '.join(cells)})"
+                if draw(st.booleans()):
+                    where = f"EXISTS (SELECT 1 FROM items t WHERE {draw(conditions([('t', 'items')]))})"
+                    return f"INSERT INTO tags (item, tag) SELECT {', '.join(cells)} WHERE {where}{ignored}"
+                return f"INSERT INTO tags (item, tag) VALUES ({', '.join(cells)}){ignored}"
             by = draw(st.sampled_from([":p", "NULL"]))
             return f"INSERT INTO items (owner, state, by, n) VALUES (:q, {draw(terms('state', []))}, {by}, 0)"
         case _:
@@ -146,7 +150,8 @@ def statements(draw):
             where = draw(conditions(scope))
             if draw(st.booleans()):
                 tag = draw(terms("tag", []))
-                return f"INSERT INTO tags (item, tag) SELECT items.id, {tag} FROM items WHERE {where}"
+                query = f"SELECT items.id, {tag} FROM items WHERE {where}"
+                return f"INSERT INTO tags (item, tag) {query}{ignored}"
             return (
                 "INSERT INTO items (owner, state, by, n)"
                 " SELECT items.owner, 'b', items.by, items.n FROM items"

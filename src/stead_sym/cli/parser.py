@@ -148,7 +148,7 @@ _GROUPS = {
         "diff": _Command("compare two reports: verdicts, decisions, where two runs part", "diff.add_diff"),
         "graph": _Command("draw the states, or the decisions of an agent: SVG or DOT", "graph.add_graph"),
         "export": _Command(
-            "write what was verified for another model checker: NuSMV, Storm",
+            "write what was verified for another model checker; tools as function schemas, or all as SQL",
             "export.add_export",
             "stead-sym export FILE [options]",
         ),

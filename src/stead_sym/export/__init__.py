@@ -1,4 +1,4 @@
-"""Export the restriction, with the agent's choices in it, to other model checkers: `docs/export.md`."""
+"""Export what was verified to other model checkers, and deployments as SQL and schemas: `docs/export.md`."""
 
 import lazy_loader
 

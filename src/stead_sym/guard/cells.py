@@ -18,6 +18,7 @@ from stead_sym.conformance.bound_tables import BoundTables
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError
+from stead_sym.export.schemas import argument_schema
 from stead_sym.relational.schema import Sort, Value, is_numeral
 
 _TYPES: Mapping[str, sa.types.TypeEngine[Any]] = {
@@ -170,12 +171,8 @@ class Cells:
 
     def json_type(self, sort: str) -> Mapping[str, object]:
         """Return the JSON schema of an argument of the sort."""
-        known = self.schema.sort(sort)
-        if known.is_numeric and known.values:
-            return {"type": "integer", "minimum": int(known.values[0]), "maximum": int(known.values[-1])}
-        if known.values is not None:
-            return {"type": "string", "enum": list(known.values)}
-        return {"type": "integer" if self._kinds[sort] == "number" else "string"}
+        kind = "integer" if self._kinds[sort] == "number" else "string"
+        return argument_schema(self.schema.sort(sort), kind)
 
     # columns
 

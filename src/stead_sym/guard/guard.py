@@ -33,6 +33,7 @@ from stead_sym.deployment.printer import print_gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
+from stead_sym.export.schemas import arguments_schema
 from stead_sym.guard.cells import Cells
 from stead_sym.guard.decision import Allowed, Decision, Denied, Outcome, ToolCall
 from stead_sym.guard.in_force import gates_named, gates_of_shield
@@ -314,17 +315,8 @@ class Guard:
         ]
 
     def _schema(self, tool: Tool) -> Mapping[str, object]:
-        properties = {param.name: self._cells.json_type(param.sort) for param in tool.params}
-        return {
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": {
-                "type": "object",
-                "properties": properties,
-                "required": list(properties),
-                "additionalProperties": False,
-            },
-        }
+        arguments = arguments_schema(tool, self._cells.json_type)
+        return {"name": tool.name, "description": tool.description, "inputSchema": arguments}
 
     # deciding
 

@@ -277,6 +277,9 @@ class Reading:
     def _compared(self, kind: str, left: Any, right: Any, *, positive: bool) -> Formula:
         """Return the formula "the comparison is true", or "false"; neither if a side is NULL."""
         left, right = bare(left), bare(right)
+        new = any(parameter_of(one) in self.fresh for one in (left, right))
+        if new and kind in ("EQ", "NEQ") and any(literal_of(one) is not None for one in (left, right)):
+            return FALSE if positive == (kind == "EQ") else TRUE  # a new identifier is none that is named
         sort = self._sort(left) or self._sort(right)
         if sort is None:
             for one in (left, right):
@@ -293,6 +296,9 @@ class Reading:
             )
         if kind in ("EQ", "NEQ"):
             equal = positive == (kind == "EQ")
+            if any(isinstance(sort, DraftSort) and _is_beyond(sort, one.term) for one in (a, b)):
+                never = FALSE if equal else TRUE  # a number that no row has
+                return self._held(a, lambda _: self._held(b, lambda _: never))
             return self._held(
                 a, lambda x: self._held(b, lambda y: Equal(x, y) if equal else Not(Equal(x, y)))
             )
@@ -534,3 +540,10 @@ class Reading:
 
     def _sql(self, node: Any) -> str:
         return " ".join(node.sql(dialect=self.transaction.dialect).split())[:80]
+
+
+def _is_beyond(sort: DraftSort, term: Term | None) -> bool:
+    """Return True if a term is an integer outside of the range of a sort."""
+    if sort.low is None or sort.high is None or not isinstance(term, Const):
+        return False
+    return not sort.low <= int(term.value) <= sort.high

@@ -188,7 +188,9 @@ class _Reader:
         upper = [word.upper() for word in words]
         domain = upper[:2] == ["CREATE", "DOMAIN"]
         if domain:  # as a table with one column, which the condition calls VALUE
-            statement = f"CREATE TABLE {words[2]} (VALUE {statement.partition(' AS ')[2]})"
+            at = upper.index("AS") if "AS" in upper else 3
+            kind = re.split(r"\bAS\b", statement, maxsplit=1, flags=re.IGNORECASE)[-1]
+            statement = f'CREATE TABLE "{words[at - 1]}" (VALUE {kind})'
         parsed = self._parsed(_STORED.sub("", statement), line, words)
         if parsed is None:
             return
@@ -252,8 +254,10 @@ class _Reader:
             else:
                 self._constraint(draft, part)
         if types:
-            for column in draft.columns.values():
-                self._types[draft.name.lower()] = replace(column, type=draft.name)
+            [column], [part] = draft.columns.values(), parsed.this.expressions
+            plain = column.kind == "text" and not part.args.get("constraints")
+            named = plain or column.values or column.low is not None or column.high is not None
+            self._types[draft.name.lower()] = replace(column, type=draft.name if named else None)
         else:
             self._drafts.setdefault(draft.name.lower(), draft)
 

@@ -17,10 +17,11 @@ from stead_sym.deployment.tool import Assign, Delete, Fresh, Insert, Statement
 from stead_sym.imports.conditions import Layout, OutsideSubset, Reading, Row, Value, Where
 from stead_sym.imports.sorts import DraftSort
 from stead_sym.imports.tables import COMPUTED, ForeignKey, Table, Tables
-from stead_sym.imports.tidy import exists, folded, pinned, tidied, without_new, without_repetition
+from stead_sym.imports.tidy import exists, folded, negated, pinned, tidied, without_new, without_repetition
 from stead_sym.imports.transactions import (
     SqlStatement,
     Transaction,
+    absent,
     assignments,
     inserted_columns,
     kind_of,
@@ -77,24 +78,34 @@ def translate(
 
 @dataclass
 class _Translation(Reading):
-    """A transaction while it is translated; ``left_out`` are columns that are written to and not kept."""
+    """A transaction while it is translated; ``left_out`` are columns that are written to and not kept.
+
+    ``there`` are parameters that are inserted as keys, and that a SELECT has found before.
+    """
 
     guard: list[Formula] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     left_out: dict[str, None] = field(default_factory=dict)
     line: int = 0
+    there: frozenset[str] = frozenset()
 
     def translated(self) -> Translated:
         """Translate all statements."""
         self.names = {name for name, _ in self.parameters.values()}
         for statement in self.transaction.statements:
             self._new_identifiers(statement)
+        self._nowhere()
         for statement in self.transaction.statements:
             self.line = statement.line
             try:
                 self._statement(statement)
             except OutsideSubset as error:
                 raise OutsideSubset(f"line {statement.line}: {error}") from None
+        whole = conjunction(tuple(self.guard))
+        there = {w for w, v in self.fresh.items() if folded(without_new(whole, {v.name})) == FALSE}
+        if there - self.there:
+            again = self.transaction, self.tables, self.layouts, self.parameters, self.spelled
+            return _Translation(*again, there=self.there | there).translated()
         new = {one.binder.name for one in self.statements if isinstance(one, Fresh)}
         guard = folded(conjunction(tuple(without_new(one, new) for one in self.guard)))
         guard = folded(without_repetition(guard))
@@ -150,33 +161,56 @@ class _Translation(Reading):
         """Choose an identifier for each parameter that is inserted as a key of its own."""
         for table, column, value in assignments(statement, self.tables):
             layout, word = self.layouts.get(table.name.lower()), parameter_of(value)
-            inserted = kind_of(statement.parsed) == "insert" and word not in self.fresh
+            inserted = kind_of(statement.parsed) == "insert" and word not in {*self.fresh, *self.there}
             if layout is not None and inserted and word and _identifies(layout, column.lower()):
                 self.fresh[word] = self._fresh(layout.terms[column.lower()][1])
 
+    def _nowhere(self) -> None:
+        """Choose an identifier for each parameter that no column of its sort may hold."""
+        asked: dict[str, set[tuple[str, str]]] = {}
+        for statement in self.transaction.statements:
+            where = statement.parsed.args.get("where")
+            if kind_of(statement.parsed) == "select" and not sources_of(statement.parsed) and where:
+                for word, column in absent(where.this):
+                    asked.setdefault(word, set()).add(column)
+        for word, columns in asked.items():
+            sort = self.parameters[word][1]
+            if not isinstance(sort, DraftSort) or sort.finite or word in self.fresh:
+                continue
+            kept = {
+                (name, column)
+                for name, layout in self.layouts.items()
+                for column in (*layout.terms, *layout.maybe)
+                if layout.sort(column) is sort
+            }
+            if kept <= columns:
+                self.fresh[word] = self._fresh(sort)
+
     def _insert(self, parsed: Any) -> None:
-        if parsed.args.get("conflict") or parsed.args.get("alternative") or parsed.args.get("ignore"):
-            raise OutsideSubset("what happens on a conflict is not translated; write a plain INSERT")
+        conflict = parsed.args.get("conflict")
+        plain = conflict is not None and conflict.sql().upper() == "ON CONFLICT DO NOTHING"
+        if (conflict and not plain) or parsed.args.get("alternative") or parsed.args.get("ignore"):
+            raise OutsideSubset(
+                "what happens on a conflict is not translated; write a plain INSERT, or DO NOTHING"
+            )
         schema = parsed.this
         layout = self._layout(schema.this if type(schema).__name__ == "Schema" else schema)
         columns = [one.lower() for one in inserted_columns(parsed, layout.table)]
         values = parsed.expression
         if parsed.args.get("default"):
-            self._new(layout, {}, [], [], [])
+            self._new(layout, {}, [], [], [], ignored=plain)
             return
         name = layout.table.name.lower()
         if kind_of(values) == "select":
             self._returns_rows(values)
             binders, parts = self._opened(values)
             sources = [self.rows[id(source)] for source in sources_of(values)]
-            if not sources:
-                raise OutsideSubset("an INSERT of a SELECT without a table is not translated; write VALUES")
             given = dict(zip(columns, (one.unalias() for one in values.expressions), strict=False))
             if len(given) != len(columns) or len(given) != len(values.expressions):
                 raise OutsideSubset("the numbers of columns and values differ")
-            if name in self.inserted:
+            if name in self.inserted and not plain:
                 raise OutsideSubset(f"rows are inserted into {layout.table.name} twice; write one INSERT")
-            self._new(layout, given, binders, parts, sources)
+            self._new(layout, given, binders, parts, sources, ignored=plain)
             return
         if type(values).__name__ != "Values":
             raise OutsideSubset("an INSERT without VALUES or SELECT is not translated")
@@ -184,7 +218,7 @@ class _Translation(Reading):
             cells = row.expressions if type(row).__name__ == "Tuple" else [row]
             if len(cells) != len(columns):
                 raise OutsideSubset("the numbers of columns and values differ")
-            self._new(layout, dict(zip(columns, cells, strict=True)), [], [], [])
+            self._new(layout, dict(zip(columns, cells, strict=True)), [], [], [], ignored=plain)
 
     def _new(
         self,
@@ -193,12 +227,22 @@ class _Translation(Reading):
         binders: list[Binder],
         parts: list[Formula],
         sources: Sequence[Row],
+        *,
+        ignored: bool,
     ) -> None:
-        """Insert a row with these values for all ``binders`` with which ``parts`` hold."""
+        """Insert a row with these values for all ``binders`` with which ``parts`` hold.
+
+        Rows whose key is there already are ``ignored``, or else refused.
+        """
         table, name = layout.table, layout.table.name.lower()
-        if name in self.changed:
+        if name in self.changed and any(set(map(str.lower, one)) != set(layout.key) for one in table.unique):
             raise OutsideSubset(
                 f"{table.name} is changed on line {self.changed[name]}, and then inserted into"
+            )
+        whole = set(layout.terms) == set(layout.key) and not layout.maybe
+        if ignored and table.unique - {table.primary_key}:
+            raise OutsideSubset(
+                f"{table.name} has several keys, and a conflict is ignored; write a plain INSERT"
             )
         for column in given:
             if table.column(column) is None:
@@ -208,7 +252,8 @@ class _Translation(Reading):
         one = all(self._is_one(source, parts) for source in sources)
         for column in layout.terms:
             cells[column] = self._cell(layout, column, given, bulk=not one)
-        if not one and not self._once(layout, cells, binders, parts, sources):
+        alike = ignored and whole  # the same row, inserted twice, is one fact
+        if not one and not alike and not self._once(layout, cells, binders, parts, sources):
             raise OutsideSubset("a row may be inserted for several rows under one key; select the keys too")
         for column in layout.maybe:
             sort = layout.maybe[column][2]
@@ -222,7 +267,8 @@ class _Translation(Reading):
         more = [binder for column in layout.terms for binder in cells[column].binders]
         holds = [*parts, *(part for column in layout.terms for part in cells[column].parts)]
         over = [*binders, *more]
-        self._constrain(layout, cells, over, holds, updated=None)
+        missing = self._constrain(layout, cells, over, holds, updated=None, ignored=ignored)
+        holds += [] if whole else missing
         self._write(
             Insert(Atom(layout.relation, tuple(kept.values())), tuple(over), conjunction(tuple(holds)))
         )
@@ -232,7 +278,7 @@ class _Translation(Reading):
                 args = (*(kept[one] for one in layout.key), cell.term)
                 where = conjunction((*holds, *cell.parts))
                 self._write(Insert(Atom(relation, args), (*over, *cell.binders), where))
-        self.inserted.setdefault(name, []).append(kept if not sources else {})
+        self.inserted.setdefault(name, []).append(kept if not parts else {})
 
     def _cell(
         self,
@@ -439,12 +485,15 @@ class _Translation(Reading):
         binders: list[Binder],
         parts: Sequence[Formula],
         updated: Row | None,
-    ) -> None:
+        ignored: bool = False,
+    ) -> Sequence[Formula]:
         """Require that the new contents of columns break no key, reference or range.
 
-        ``updated`` is the row whose other columns stay as they are, None for a new row.
+        ``updated`` is the row whose other columns stay as they are, None for a new row. If a row whose key is
+        there is ``ignored``, return the conditions that it is not there, which are required of nothing.
         """
         table = layout.table
+        missing: list[Formula] = []
 
         def refused(part: Formula, more: Sequence[Value] = ()) -> None:
             over = [*binders, *(binder for value in more for binder in value.binders)]
@@ -479,9 +528,15 @@ class _Translation(Reading):
             other, held = self._open(layout, keys_only=True)
             equal = [self._equal(self._of_row(other, c), v) for c, v in zip(key, values, strict=True)]
             apart = () if updated is None else (Not(_same(other.key, updated.key)),)
-            refused(exists(list(other.binders), [*held, *equal, *apart]), values)
+            there = exists(list(other.binders), [*held, *equal, *apart])
+            if ignored:
+                missing.append(negated(there))
+            else:
+                refused(there, values)
             for earlier in self.inserted.get(table.name.lower(), ()):
-                if not set(key) <= earlier.keys():
+                if ignored and set(layout.key) == set(layout.terms):
+                    continue
+                if ignored or not set(key) <= earlier.keys():
                     raise OutsideSubset(
                         f"several rows are inserted into {table.name}, and {key[0]} is unique"
                     )
@@ -497,6 +552,7 @@ class _Translation(Reading):
             if any(value.term is None for value in values):
                 continue
             refused(Not(self._target(reference, values)), values)
+        return missing
 
     def _target(self, reference: ForeignKey, values: Sequence[Value]) -> Formula:
         """Return the formula "what the values refer to is there"."""

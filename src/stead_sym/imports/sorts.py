@@ -1,8 +1,8 @@
 """Give the columns of a database sorts: columns that hold the same identifiers share one.
 
 Columns are joined along foreign keys (the finest equivalence in which a foreign key and what it refers to
-have one sort). A class whose values a constraint lists, or a small table that others only refer to, is a
-finite sort; any other is one of unboundedly many values.
+have one sort), and so are those of one DOMAIN of texts. A class whose values a constraint lists, or a small
+table that others only refer to, is a finite sort; any other is one of unboundedly many values.
 
 One decision: a column without a key, a reference or a list of values gets no sort. Texts, amounts and dates
 would have to be values that a state keeps apart, and hardly any rule depends on which they are.
@@ -175,6 +175,11 @@ class Sorts:
         )
         for where in sorted_places:
             self._parent[where] = where
+        typed: dict[str, Place] = {}
+        for where in sorted_places:
+            column = self._column(where)
+            if column.type is not None and not _lists(column):  # a domain of identifiers
+                self._join(typed.setdefault(column.type, where), where)
         for table in self._tables.tables:
             for key in table.foreign_keys:
                 found = self.reference(key)
@@ -190,7 +195,9 @@ class Sorts:
 
     def _has_sort(self, table: Table, column: TableColumn) -> bool:
         names = [*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)]
-        return column.name.lower() in {n.lower() for n in names} or column.kind == "boolean" or _lists(column)
+        if column.name.lower() in {n.lower() for n in names} or column.kind == "boolean" or _lists(column):
+            return True
+        return column.kind == "text" and column.type is not None
 
     def _root(self, where: Place) -> Place:
         while self._parent[where] != where:
@@ -244,7 +251,9 @@ class Sorts:
         return name.lower() if len(tables) == 1 else f"{singular(where[0])}_{name.lower()}"
 
     def _entity(self, root: Place, members: Sequence[Place]) -> str:
-        """Return a name for what a class of identifiers identifies: that of the table whose key they are."""
+        """Return a name for what a class of identifiers identifies: their type, or the table with the key."""
+        if (named := next((t for where in members if (t := self._column(where).type)), None)) is not None:
+            return named
         for where in (root, *members):
             table = self._tables.table(where[0])
             if table is not None and [name.lower() for name in table.primary_key] == [where[1]]:

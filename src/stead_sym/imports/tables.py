@@ -34,8 +34,9 @@ class TableColumn:
     """A column of a table.
 
     ``values`` are the texts that an ENUM or a CHECK lists, in their order. ``low`` and ``high`` are the
-    bounds of an integer, both inclusive. ``type`` is the name of the ENUM type, if it has one. ``default`` is
-    the text that the column gets if an INSERT gives it no value, `COMPUTED` if it is none of the schema.
+    bounds of an integer, both inclusive. ``type`` is the name of the ENUM or DOMAIN, if it has one.
+    ``default`` is the text that the column gets if an INSERT gives it no value, `COMPUTED` if it is none of
+    the schema.
     """
 
     name: str

@@ -183,6 +183,29 @@ def sources_of(node: Any) -> Sequence[Any]:
             return []
 
 
+def absent(condition: Any) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield parameters with columns that do not hold them: `NOT EXISTS (SELECT … FROM t WHERE c = :p)`.
+
+    Tables and columns are in lower case.
+    """
+    node = bare(condition)
+    if type(node).__name__ == "And":
+        yield from absent(node.this)
+        yield from absent(node.expression)
+    elif type(node).__name__ == "Not" and type(inner := bare(node.this)).__name__ == "Exists":
+        select = bare(inner.this)
+        where = select.args.get("where")
+        sources = sources_of(select)
+        if where is None or len(sources) != 1 or type(equation := bare(where.this)).__name__ != "EQ":
+            return
+        for one, other in (
+            (equation.this, equation.expression),
+            (equation.expression, equation.this),
+        ):
+            if type(one).__name__ == "Column" and (word := parameter_of(other)):
+                yield word, (sources[0].name.lower(), one.name.lower())
+
+
 def source_of(column: Any, tables: Tables) -> tuple[Any, Table] | None:
     """Return the source and the table that a column is of, None if there is no one such table."""
     node = column.parent
@@ -319,7 +342,7 @@ def with_literals(
 def _is_any_text(tables: Tables, where: Place) -> bool:
     table = tables.table(where[0])
     column = None if table is None else table.column(where[1])
-    if table is None or column is None or column.kind != "text" or column.values:
+    if table is None or column is None or column.kind != "text" or column.values or column.type:
         return False
     keys = [*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)]
     referred = {
