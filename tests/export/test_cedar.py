@@ -83,28 +83,27 @@ def decides(rules: CedarRules, questions: list[tuple[st.Call, Instance]]) -> lis
     return answers
 
 
-def assert_shield(text: str) -> CedarRules:
-    """Compare all calls in all states that the shield reaches; return the rules."""
-    found = st.shield(st.parse_deployment(text))
+def assert_shield(text: str) -> tuple[CedarRules, set[bool]]:
+    """Compare all calls in all states that the shield reaches; return the rules and the answers."""
+    written = st.parse_deployment(text)
+    found = st.shield(written)
     rules, followed = found.cedar, found.deployment
-    demands = tuple(
-        spec.formula.body
-        for spec in followed.specs
-        if spec.name in found.kept and isinstance(spec.formula, Globally)
-    )
+    own = {spec.name for spec in written.specs}
+    asked = [spec.formula for spec in followed.specs if spec.name not in own]  # the demands, each under AG
+    demands = tuple(formula.body for formula in asked if isinstance(formula, Globally))
+    assert len(demands) == len(asked) > 0
     game = Game(followed, st.theorem_restriction(followed, ()), demands)
     assert bool(rules.text) == (found.lost is None and not rules.unsaid)
     if not rules.text:
-        return rules
+        return rules, set()
     questions, expected = [], []
     for state in sorted(game.reached, key=str):
         allowed = set(game.allowed(game.won, state))
         calls = [call for call in game.steps[state] if not game.is_event(call)]
         questions.extend((call, state) for call in calls)
         expected.extend(call in allowed for call in calls)
-    assert questions
     assert decides(rules, questions) == expected
-    return rules
+    return rules, set(expected)
 
 
 @pytest.mark.parametrize("seed", range(CASES))
@@ -113,7 +112,8 @@ def test_they_decide_as_the_game_on_generated_deployments(seed: int) -> None:
 
 
 def test_the_approval_rule_follows_keys() -> None:
-    rules = assert_shield(KEYED)
+    rules, answers = assert_shield(KEYED)
+    assert answers == {True, False}
     path = "context.input.t.PartOf.Handler.handler"
     condition = (
         "unless {\n"
@@ -128,7 +128,7 @@ def test_the_approval_rule_follows_keys() -> None:
 
 
 def test_names_that_cedar_has_for_itself() -> None:
-    rules = assert_shield(
+    rules, answers = assert_shield(
         """
 deployment like
 sort String
@@ -142,6 +142,7 @@ tool wait()
 spec s AG forall x, a. (Set(a, x) -> in(x, a, is))
 """
     )
+    assert answers == {True, False}
     assert 'has "in"' in rules.text
     assert "entity Agent_1;" in rules.schema
 
@@ -187,7 +188,9 @@ def test_a_request_as_somebody_writes_it() -> None:
 @pytest.mark.parametrize("name", ["returns_desk", "airline", "partial_refunds", "pull_requests"])
 def test_they_decide_as_the_game_on_examples(name: str) -> None:
     """Those that Cedar expresses and that are small enough for the literal domain."""
-    assert assert_shield(str(st.load(name))).text
+    rules, answers = assert_shield(str(st.load(name)))
+    assert rules.text
+    assert answers == {True, False}
 
 
 RICH = """
