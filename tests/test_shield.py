@@ -223,3 +223,75 @@ def test_weak_until_remembers_that_it_came() -> None:
         )
     )
     assert {tool.tool: str(tool.condition) for tool in found.tools if tool.denied} == {"q": "true since P()"}
+
+
+def test_rules_of_cedar_are_printed_and_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "desk.cedar"
+    assert main(["shield", "returns_desk", "--as", "cedar", "--write", str(out), "--quiet"]) == 0
+    printed = capsys.readouterr().out
+    assert out.read_text(encoding="utf-8") == printed
+    assert printed == st.shield(st.load("returns_desk")).cedar.text + "\n"
+    assert "    Condition?: String, // _2 of Condition(this, _2), if there is one" in printed
+    assert (
+        'permit (principal, action == returns_desk::Action::"refund", resource)\n'
+        "when {\n"
+        "  context.input.r has Condition &&\n"
+        '  context.input.r.Condition == "sound" &&\n'
+    ) in printed
+    assert main(["shield", "returns_desk", "--as", "cedar"]) == 0
+    whole = capsys.readouterr().out
+    assert "78% of the enabled calls. As rules of Cedar:" in whole
+    assert printed in whole
+    assert "gate shield" not in whole
+
+
+UNSAID = """deployment unsaid
+sort case
+relation In(case)
+relation Link(case, case)
+relation Done()
+bound case 2
+event arrive() guard ~In(_) effect fresh c: case fresh d: case insert In(c) insert In(d)
+tool link(c: case, d: case) guard In(c) & In(d) effect insert Link(c, d)
+tool finish() guard ~Done() effect insert Done()
+tool wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        (
+            "AG (Done() -> exists c, d. (Link(c, d) & Link(d, c) & c != d))",
+            "Cedar has no quantifier for `c` in `Link(c, d)` and `Link(d, c)` and `c != d`, and no `key` of a"
+            " relation makes it the only one",
+        ),
+        ("AG (Done() -> atleast 2 c: case. Link(c, c))", "counts records, which Cedar does not"),
+        ("AG (Done() -> once Link(_, _))", "is about the past, of which a request does not tell"),
+    ],
+)
+def test_why_a_condition_is_not_in_cedar(
+    spec: str, why: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "unsaid.stead"
+    file.write_text(f"{UNSAID}spec s {spec}\n", encoding="utf-8")
+    out = tmp_path / "out.cedar"
+    found = st.shield(st.load(file))
+    assert found.gate is not None
+    assert (found.cedar.text, list(found.cedar.unsaid)) == ("", ["finish"])
+    assert main(["shield", str(file), "--as", "cedar", "--write", str(out), "--quiet"]) == 3
+    said = capsys.readouterr()
+    assert (said.out, out.exists()) == ("", False)
+    assert "no rules of Cedar are given, finish: " in said.err
+    assert why in " ".join(said.err.split())
+    assert main(["shield", str(file), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert_described(data)
+    assert (data["cedar"], list(data["not_in_cedar"])) == (None, ["finish"])
+
+
+def test_where_nothing_is_denied_cedar_still_has_to_permit(capsys: pytest.CaptureFixture[str]) -> None:
+    free = st.shield(st.parse_deployment(STEPS + "tool wait() spec a AG ~(P() & ~P())"))
+    assert free.gate is None
+    assert free.cedar.text.count("permit (principal, action == steps::Action::") == 3
+    assert st.shield(st.parse_deployment(LOST)).cedar.text == ""

@@ -1,7 +1,7 @@
-"""`stead-sym shield`: the most permissive restriction of agents that keeps specifications, as a gate.
+"""`stead-sym shield`: the most permissive restriction of agents that keeps specifications.
 
-One decision: the file itself is never changed; `--write` writes another, which is the file with the gate at
-its end.
+It is a gate, or rules of Cedar. One decision: the file itself is never changed; `--write` writes another,
+which is the file with the gate at its end, or has the rules alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 from stead_sym.agents.roles import ANY
 from stead_sym.analyses.shield.shield import shield
@@ -20,7 +21,7 @@ from stead_sym.cli.options import add_file
 from stead_sym.deployment.files import load_text
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError, Undecided
-from stead_sym.report.shield import print_shield, shield_data
+from stead_sym.report.shield import Form, print_shield, shield_data, text_of
 from stead_sym.report.streams import console_on
 from stead_sym.report.written import refuse_source, write_file
 
@@ -40,10 +41,22 @@ def add_shield(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gate", metavar="NAME", default="shield", help="the name of the gate (default: shield)"
     )
-    parser.add_argument("--write", metavar="FILE", help="write the deployment with the gate there")
+    parser.add_argument(
+        "--as",
+        dest="form",
+        choices=get_args(Form),
+        default="gate",
+        help="what is printed and written: a gate of the deployment, or rules of the policy language Cedar"
+        " (default: gate)",
+    )
+    parser.add_argument(
+        "--write", metavar="FILE", help="write the deployment with the gate, or the rules, there"
+    )
     add_limits(parser)
     parser.add_argument("--json", action="store_true", help="print the shield as JSON")
-    parser.add_argument("--quiet", action="store_true", help="print the gate only, and no progress")
+    parser.add_argument(
+        "--quiet", action="store_true", help="print the gate or the rules only, and no progress"
+    )
 
 
 def _shield(options: argparse.Namespace) -> int:
@@ -58,14 +71,19 @@ def _shield(options: argparse.Namespace) -> int:
     agents = chosen_agents(deployment, options) if given else ANY
     with display(options) as progress:
         found = shield(deployment, options.spec, agent=agents, name=options.gate, progress=progress)
+    written = text_of(found, options.form)
     if options.json:
         print(json.dumps(shield_data(found), indent=2))
     elif not options.quiet:
-        print_shield(found, console_on(sys.stdout))
-    elif found.text:
-        print(found.text)
-    if found.gate is not None and options.write is not None:
-        write_file(options.write, f"{text.rstrip()}\n\n{found.text}\n")
+        print_shield(found, console_on(sys.stdout), options.form)
+    elif written:
+        print(written)
+    if written and options.write is not None:
+        whole = f"{text.rstrip()}\n\n{written}\n" if options.form == "gate" else f"{written}\n"
+        write_file(options.write, whole)
     if found.lost is not None:
         return 1
+    if options.form == "cedar" and found.cedar.unsaid:
+        reasons = "; ".join(f"{tool}: {reason}" for tool, reason in found.cedar.unsaid.items())
+        raise Undecided(f"no rules of Cedar are given, {reasons}")
     return Undecided.exit_status if any(tool.condition is None for tool in found.tools) else 0

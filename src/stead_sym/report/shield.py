@@ -5,6 +5,8 @@ One decision: the gate is printed as it is to be written, below the table with i
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from rich.console import Console
 
 from stead_sym.analyses.shield.shield import Guarded, Shield
@@ -16,6 +18,8 @@ from stead_sym.report.verdicts import print_trace, verdict_table
 from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Text, headed, indented
 from stead_sym.verification.verdict import Word
+
+Form: TypeAlias = Literal["gate", "cedar"]
 
 
 class GuardedData(Document):
@@ -39,9 +43,10 @@ class LostData(Document):
 class ShieldReport(Document):
     """The most permissive restriction of any agent that keeps the specifications `kept`; `left` have none.
 
-    `gate` is the text for the file, null if nothing is denied or if a condition was not found. `verdicts` are
-    those behind it. `stopped` are the tools of which the `agent` makes a call that the gate forbids. `agent`
-    is null if none was given.
+    `gate` is the text for the file, null if nothing is denied or if a condition was not found. `cedar` are
+    the rules of Cedar as text, null if there are none; `not_in_cedar` has the tools whose conditions Cedar
+    does not express, with the reasons. `verdicts` are those behind the gate. `stopped` are the tools of which
+    the `agent` makes a call that the gate forbids. `agent` is null if none was given.
     """
 
     deployment: str
@@ -53,6 +58,8 @@ class ShieldReport(Document):
     tools: dict[str, GuardedData]
     lost: LostData | None
     gate: str | None
+    cedar: str | None
+    not_in_cedar: dict[str, str]
     verdicts: dict[str, Word]
     agent: str | None
     stopped: list[str]
@@ -68,14 +75,11 @@ def shield_data(shield: Shield) -> dict[str, Json]:
         states=shield.states,
         won=shield.won,
         reached=shield.reached,
-        tools={
-            one.tool: GuardedData(
-                one.enabled, one.allowed, None if one.condition is None else str(one.condition)
-            )
-            for one in shield.tools
-        },
+        tools={one.tool: _tool_data(one) for one in shield.tools},
         lost=None if lost is None else LostData(texts(lost.start), steps(lost)),
         gate=shield.text or None,
+        cedar=shield.cedar.text or None,
+        not_in_cedar=dict(shield.cedar.unsaid),
         verdicts={} if verified is None else {name: verified[name].word for name in verified.verdicts},
         agent=shield.agent,
         stopped=list(shield.stopped),
@@ -87,8 +91,8 @@ def _tool_data(tool: Guarded) -> GuardedData:
     return GuardedData(tool.enabled, tool.allowed, condition)
 
 
-def print_shield(shield: Shield, console: Console) -> None:
-    """Print the calls that any agent may make such that the specifications hold."""
+def print_shield(shield: Shield, console: Console, form: Form = "gate") -> None:
+    """Print the calls that any agent may make such that the specifications hold, and their gate or rules."""
     console.print(
         Text.assemble((shield.deployment.name, "bold"), f", any agent, such that {_listed(shield.kept)}")
     )
@@ -111,14 +115,17 @@ def print_shield(shield: Shield, console: Console) -> None:
     for tool in shield.tools:
         table.add_row(tool.tool, f"{tool.enabled:,}", f"{tool.allowed:,}", Text(_when(tool)))
     console.print(indented(table))
+    written = text_of(shield, form)
     if not any(tool.denied for tool in shield.tools):
         console.print("Nothing is to be denied: any agent keeps that.")
     elif shield.gate is None:
         console.print("No gate is given: of a tool above no condition was found that says it.")
     else:
-        console.print(f"It keeps {shield.share:.0%} of the enabled calls. As a gate of the file:")
-        console.print()
-        console.print(shield.text, soft_wrap=True)
+        console.print(f"It keeps {shield.share:.0%} of the enabled calls.", end=" " if written else "\n")
+    if written:
+        console.print(f"As {'a gate of the file' if form == 'gate' else 'rules of Cedar'}:\n")
+        console.print(Text(written), soft_wrap=True)
+    if shield.gate is not None:
         if shield.verified is not None:
             console.print("\nBehind it, under any agent:")
             verdicts = shield.verified.verdicts.values()
@@ -138,6 +145,11 @@ def _print_left(shield: Shield, console: Console) -> None:
 
 def _not_kept(shield: Shield, spec: str) -> str:
     return f"not asked of the shield: {shield.left[spec]}" if spec in shield.left else ""
+
+
+def text_of(shield: Shield, form: Form) -> str:
+    """Return the gate, or the rules of Cedar, as text; it is empty if there are none."""
+    return shield.text if form == "gate" else shield.cedar.text
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 from stead_sym.agents.roles import ANY, AgentLike, deciding, wrap_all
+from stead_sym.analyses.shield.cedar import CedarRules, cedar_rules
 from stead_sym.analyses.shield.conditions import conditions
 from stead_sym.analyses.shield.demands import demands
 from stead_sym.analyses.shield.guards import Separating, literals, negated
@@ -92,6 +94,13 @@ class Shield:
     def text(self) -> str:
         """The gate as lines for the file."""
         return "" if self.gate is None else "\n".join(print_gate(self.gate))
+
+    @cached_property
+    def cedar(self) -> CedarRules:
+        """What is allowed as rules of Cedar, over the facts that a caller gives with each request."""
+        title = f"Cedar rules: the calls of any agent of {self.deployment.name}, such that"
+        conditions = {tool.tool: tool.condition for tool in self.tools}
+        return cedar_rules(self.deployment, conditions, f"{title} these hold: {', '.join(self.kept)}")
 
     @property
     def share(self) -> float:
