@@ -89,7 +89,7 @@ def bound_exceeded(deployment: Deployment, run: Trace) -> BoundExceeded:
 
 def value_out_of_range(deployment: Deployment, run: Trace) -> ValueOutOfRange:
     """Return the fault of a run whose last step writes an integer that is not in the column's sort."""
-    fact, column = min(out_of_range(deployment.schema, run.last))
+    fact, column = min(out_of_range(deployment.schema, run.last.database))  # not what is kept of the past
     relation = deployment.schema.relation(fact.relation)
     name, value = relation.sorts[column], fact.args[column]
     listed = deployment.schema.sort(name).values or ()
