@@ -3209,13 +3209,37 @@ MUTATIONS = (
     Mutation(
         "few facts: a fair event comes where it may be enabled",
         "/analyses/local/steps.py",
-        "return self._reading(substitute(happens, _terms(given))).must",
-        "return self._reading(substitute(happens, _terms(given))).may",
+        "return self._reading(_for_some(self._deployment, tool, given, happens)).must",
+        "return self._reading(_for_some(self._deployment, tool, given, happens)).may",
+    ),
+    Mutation(
+        "few facts: one of the ways in which a call may go is enough for a run that is asked for",
+        "/analyses/local/runs.py",
+        "one.enabled & ~self._before(one.actions, others) & (~one.without | states)",
+        "one.enabled & self._before(one.actions, states) & (~one.without | states)",
+    ),
+    Mutation(
+        "few facts: a call that is made changes a fact",
+        "/analyses/local/runs.py",
+        "one.enabled & ~self._before(one.actions, others) & (~one.without | states)",
+        "one.enabled & ~self._before(one.actions, others)",
+    ),
+    Mutation(
+        "few facts: a record that is inserted surely satisfies what may be true of it",
+        "/analyses/local/reading.py",
+        "must = must | m.disj(self._at(binder, body, one).must for one in self.witnesses(binder, body))",
+        "must = must | m.disj(self._at(binder, body, one).may for one in self.witnesses(binder, body))",
+    ),
+    Mutation(
+        "few facts: every agent makes each call that it is offered",
+        "/analyses/views/choices.py",
+        "names -= set(role.tools) - (_own(deployment, role) if _rules(wrappers, role) else set())",
+        "pass",
     ),
     Mutation(
         "few facts: a fair event comes for values that are not active",
         "/analyses/local/steps.py",
-        "elif not implies_active(core(event.guard), param.name):",
+        "elif not implies_active(core(tool.guard), param.name):",
         "elif False:",
     ),
     Mutation(

@@ -168,3 +168,49 @@ def test_a_run_of_any_agent_says_nothing_of_a_given_one():
     agent = FunctionAgent(lambda context: pytest.fail("the agent is asked"))
     verdict = localise(desk(), {"": agent}, ["bob_owns"]).verdicts["bob_owns"]
     assert verdict.holds is None
+
+
+HELPERS = """
+deployment helpers
+sort ticket, helper
+sort stage = { open, held, done } rigid
+relation Stage(ticket key, stage)
+relation Has(helper key, ticket)
+relation Helper(helper)
+init Stage(t1, open) Stage(t2, open) Helper(h1) Helper(h2)
+tool take(h: helper, t: ticket)
+  guard Helper(h) & Stage(t, open) & ~exists other. Has(h, other)
+  effect
+    set Stage(t, held)
+    insert Has(h, t)
+tool finish(h: helper, t: ticket)
+  guard Has(h, t) & Stage(t, held)
+  effect
+    set Stage(t, done)
+    delete Has(h, t)
+tool lose(h: helper, t: ticket)
+  guard Has(h, t)
+  effect when SURE
+    delete Has(h, t)
+policy lazy
+  call take(h, t)
+spec can_be_done AG forall t. (Stage(t, held) -> EF Stage(t, done))
+"""
+
+
+@pytest.mark.parametrize(
+    ("sure", "agent", "word"),
+    [("false", "any", "holds"), ("true", "any", "unknown"), ("false", "lazy", "unknown")],
+)
+def test_a_run_from_each_state_is_shown_where_a_call_surely_leads_there(sure, agent, word):
+    """Some helper has the ticket, whoever that is; unless it can be lost, or nobody finishes."""
+    deployment = parse_deployment(HELPERS.replace("SURE", sure))
+    [verdict] = localise(deployment, {"": agent}).verdicts.values()
+    assert verdict.word == word
+
+
+def test_what_recorded_agents_do_is_not_taken_for_granted():
+    deployment = parse_deployment(HELPERS.replace("SURE", "false"))
+    agent = FunctionAgent(lambda context: [call for call in context.calls if call.tool == "take"])
+    [verdict] = localise(deployment, {"": agent}).verdicts.values()
+    assert verdict.word == "unknown"

@@ -34,7 +34,7 @@ from stead_sym.verification.verify import verify
 
 def sentences_of(deployment):
     """The specifications, and each as an invariant, at the next step, until another, at last, and as what can
-    be."""
+    be, at once or always."""
     formulas_ = [spec.formula for spec in deployment.specs]
     for formula in formulas_:
         yield formula
@@ -44,6 +44,9 @@ def sentences_of(deployment):
     for left, right in pairwise(formulas_):
         yield Globally("A", Until("A", left, right, weak=True))
         yield Globally("A", Implies(left, Future("A", right)))
+        yield Globally("A", Implies(left, Future("E", right)))
+        yield Globally("A", Implies(left, Next("E", right)))
+        yield Globally("A", Until("E", left, right))
 
 
 def with_fair_events(deployment):

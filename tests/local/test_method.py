@@ -30,6 +30,10 @@ spec unpaid AG ~Paid(_)
 """
 
 
+OPEN = "E[~Paid(_) U EG Approved(_)]"
+"""It holds, and few facts leave it open."""
+
+
 @pytest.fixture
 def paying(tmp_path: Path) -> str:
     path = tmp_path / "paying.stead"
@@ -59,7 +63,17 @@ def test_the_report_names_gates_and_how_it_was_shown(paying: str, capsys: pytest
 
 
 def test_what_is_not_shown_is_unknown(paying: str) -> None:
-    assert main(["verify", paying, "--method", "local", "--spec", "AG EF Paid(_)"]) == 3
+    assert main(["verify", paying, "--method", "local", "--spec", OPEN]) == 3
+
+
+def test_verdicts_that_not_every_agent_shares_are_qualified(
+    paying: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--spec", "AG EF Paid(_)", "--spec", "EF Paid(_)", "--spec", "unpaid", "--spec", "approved"]
+    assert main(["verify", paying, "--method", "local", "--json", *asked]) == 1
+    specs = json.loads(capsys.readouterr().out)["specs"]
+    assert [one["verdict"] for one in specs.values()] == ["holds", "holds", "fails", "holds"]
+    assert ["agent" in " ".join(one["scope"]) for one in specs.values()] == [True, True, True, False]
 
 
 def test_evidence_is_replayed(paying: str, tmp_path: Path) -> None:
@@ -82,20 +96,20 @@ MANY = "".join(f"  Kept(k{number})\n" for number in range(30))
 
 def test_auto_explores_what_is_left_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Few facts come first if the data are large; all states are explored at once if they are small."""
-    for data, left in ((MANY, {"AG EF Paid(_)"}), ("", set())):
+    for data, left in ((MANY, {OPEN}), ("", set())):
         path = tmp_path / "paying.stead"
         init = f"relation Kept(order)\nbound order 2\n{'init' * bool(data)}\n{data}"
         text = PAYING.replace("bound order 2\n", init).replace(
             "approve()\n", "approve()\n  guard ~Approved(_)\n"
         )
         path.write_text(text, encoding="utf-8")
-        asked = [word for spec in ("approved", "unpaid", "AG EF Paid(_)") for word in ("--spec", spec)]
+        asked = [word for spec in ("approved", "unpaid", OPEN) for word in ("--spec", spec)]
         assert main(["verify", str(path), "--method", "auto", "--json", *asked]) == 1
         report = json.loads(capsys.readouterr().out)
         explored = set(report.get("explored", ()))
         assert left <= explored
         assert "approved" not in explored
-        words = [report["specs"][name]["verdict"] for name in ("approved", "unpaid", "AG EF Paid(_)")]
+        words = [report["specs"][name]["verdict"] for name in ("approved", "unpaid", OPEN)]
         assert words == ["holds", "fails", "holds"]
 
 
@@ -114,13 +128,13 @@ def test_auto_shows_a_broken_claim_beside_what_few_facts_decide(
     path = tmp_path / "paying.stead"
     text = PAYING.replace("bound order 2\n", f"relation Kept(order)\nbound order 2\ninit\n{MANY}")
     path.write_text(text, encoding="utf-8")
-    asked = ["--spec", "approved", "--spec", "AG EF Paid(_)"]
+    asked = ["--spec", "approved", "--spec", OPEN]
     assert main(["verify", str(path), "--method", "auto", *asked]) == 1
     printed = capsys.readouterr().out
     words = [line.split() for line in printed.splitlines()]
     rows = {row[0]: " ".join(row[1:]) for row in words if row and row[0] in "✔✘?"}
     assert rows["✔"].startswith("approved holds")
-    assert rows["?"].startswith("AG EF Paid(_) unknown")
+    assert rows["?"].startswith(f"{OPEN} unknown")
     assert rows["✘"].startswith("bound order 2 fails")
     assert "all reachable states for 1 specification," in printed
     assert "no verdict needs these" not in printed

@@ -197,7 +197,7 @@ def _possible(deployment: Deployment) -> Formula:
 
 def can_take(deployment: Deployment, tool: Tool) -> Formula:
     """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters."""
-    return disjunction(tuple(_enabled(deployment, effect) for effect in tool.effects))
+    return disjunction(tuple(can_take_effect(deployment, effect) for effect in tool.effects))
 
 
 def _effective(deployment: Deployment, tool: Tool) -> Formula:
@@ -205,7 +205,8 @@ def _effective(deployment: Deployment, tool: Tool) -> Formula:
     return over(Forall, tool, Implies(tool.guard, can_take(deployment, tool)), deployment.schema)
 
 
-def _enabled(deployment: Deployment, effect: Effect) -> Formula:
+def can_take_effect(deployment: Deployment, effect: Effect) -> Formula:
+    """Return "the alternative is enabled and its statements find their values", of the parameters."""
     return _and(effect.when, _feasible(deployment, effect.statements))
 
 

@@ -21,7 +21,11 @@ in which none may, nor is it other than what D' says. An alternative that may wr
 among these steps, and a policy selects what its rules say, read off D in the same way (`views.choices`).
 (3) By (2) the image under α of each run is a run of the abstraction. For a formula of the kernel, must and
 may go through ¬, ∧ and ↔ as for one state; may(E…) is E… of may over abstract steps, a superset of what is
-true, since each run has an image; must(E…) is empty. ∎
+true, since each run has an image. For must(E X Z) and must(E f U g) a tool or event with some of its values
+given leads from α(D): where its condition is surely true for some values of the others, D has such a step to
+some D', and α(D') is among the abstract successors for all of these values. If all of them are in Z, so is
+α(D'). An agent that is any one, or whose policy its guards say, selects the call. Without `fair` sentences
+each finite run is the prefix of a fair one. must(E G f) is empty. ∎
 
 No claim of the file is used that is not shown: not the bounds, nor that there is always a step. A declared
 key is used once it is shown in this way, without any key: then it holds in every reachable state, so that
@@ -45,7 +49,7 @@ from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import sort_of
-from stead_sym.analyses.views.choices import followed
+from stead_sym.analyses.views.choices import exact, followed
 from stead_sym.deployment.claims import claim_named, written_integers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Ensure, Insert, Tool
@@ -117,9 +121,19 @@ class Refuted:
 class Local:
     """One deployment, whose specifications are shown, or refuted, on few facts each."""
 
-    def __init__(self, deployment: Deployment, backend: Backend | None = None, *, keys: bool = True) -> None:
-        """With ``keys`` a declared key is used where it is shown first."""
-        self.deployment, self._backend = deployment, backend
+    def __init__(
+        self,
+        deployment: Deployment,
+        backend: Backend | None = None,
+        *,
+        exact: frozenset[str] = frozenset(),
+        keys: bool = True,
+    ) -> None:
+        """With ``keys`` a declared key is used where it is shown first.
+
+        Of the tools and events that are ``exact`` each enabled call may be made; of others perhaps fewer.
+        """
+        self.deployment, self._backend, self.exact = deployment, backend, exact
         self._keys: dict[str, tuple[int, ...]] = {}
         if not keys:
             self._keys = {relation.name: () for relation in deployment.schema.relations}
@@ -135,7 +149,8 @@ class Local:
         backend: Backend | None = None,
     ) -> Local:
         """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
-        return cls(followed(deployment, wrap_all(deployment, agent), None), backend)
+        wrappers = wrap_all(deployment, agent)
+        return cls(followed(deployment, wrappers, None), backend, exact=exact(deployment, wrappers))
 
     def key(self, relation: str) -> tuple[int, ...]:
         """Return the declared key of a relation if no reachable state is shown to break it; else none."""
@@ -363,14 +378,17 @@ class _Question:
         initial = self._start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
         possible = self._agreeing(reading, local.key)
         steps = Steps(local.deployment, reading, self._bits, lambda one: ~inside[one])
+        sure = steps.sure(local.exact) if asks_for_runs(whole) and not local.deployment.fair else ()
         endless = not local.deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
-        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else ())
+        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
         reached = m.disj(runs.layers(initial, m.false))
         if initial <= runs.known(whole, reached).must:
             return None
+        followed = self._bits.keys()
+        if needed := frozenset[Core]().union(*(one.reads for one in runs.helpful(whole, reached))) - followed:
+            return runs, needed
         bad = _bad(whole, runs, reached)
         on_the_way = runs.on_the_way(runs.layers(initial, bad), bad)
-        followed = self._bits.keys()
         for actions in (on_the_way, runs.actions):
             if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
                 return runs, needed

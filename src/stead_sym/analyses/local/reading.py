@@ -17,7 +17,7 @@ must is empty, as it is for an `other` individual, of which there may be none. â
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -171,6 +171,10 @@ class Reading:
         empty = not tells_history(atom.relation) and "new" in map(kind, values)
         return self.false if empty else self.nothing
 
+    def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
+        """Return individuals of which the body of âˆƒx may surely be true; none unless a step inserts them."""
+        return ()
+
     def constant(self, value: bool | None) -> Known:
         """Return the reading of a truth value that is the same everywhere."""
         return self.nothing if value is None else self.true if value else self.false
@@ -202,6 +206,8 @@ class Reading:
             may = [one & ~taken for one, taken in zip(may, elsewhere, strict=True)]
             other = other & ~m.disj(there)
         must = m.at_least(number, [one.must for one in of_each]) if sure else m.false
+        if sure and number == 1:
+            must = must | m.disj(self._at(binder, body, one).must for one in self.witnesses(binder, body))
         return Known(must, m.at_least(number, may) | other)
 
     def _determined(self, binder: Binder, body: Core) -> list[dict[Value, Bdd]]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from stead_sym.analyses.local.reading import Known, Reading
-from stead_sym.analyses.local.steps import Action, Fair
+from stead_sym.analyses.local.steps import Action, Sure
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import And, Globally, Iff, Next, Not, Until, is_temporal
+from stead_sym.logic.syntax import And, Globally, Iff, Next, Not, Until, children, is_temporal
 
 MOST_NODES = 50_000
 """The maximum number of nodes of the reached states of an abstraction."""
@@ -31,11 +31,13 @@ class Runs:
         actions: Iterable[Action],
         possible: Bdd,
         reading: Reading,
-        fair: Iterable[Fair] = (),
+        fair: Iterable[Sure] = (),
+        sure: Iterable[Sure] = (),
     ) -> None:
+        """``fair`` have to happen, and ``sure`` can, if every finite run is the prefix of a fair one."""
         self.manager = self._m = manager
         self._possible, self._reading = possible, reading
-        self._fair = tuple(fair)
+        self._fair, self._sure = tuple(fair), tuple(sure)
         self.actions = tuple(actions)
         relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
         for action in self.actions:
@@ -109,10 +111,13 @@ class Runs:
                 a, b = self.known(left, within), self.known(right, within)
                 return (a & b) | (~a & ~b)
             case Next("E", body):
-                return Known(m.false, self.preimage(self.known(body, within).may & within))
+                known = self.known(body, within)
+                surely = self._surely_before(known.must & within, within)
+                return Known(surely, self.preimage(known.may & within))
             case Until("E", left, right):
-                through = self.known(left, within).may & within
-                return Known(m.false, self._reaching(through, self.known(right, within).may & within))
+                a, b = self.known(left, within), self.known(right, within)
+                surely = self._surely_reaching(a.must & within, b.must & within, within)
+                return Known(surely, self._reaching(a.may & within, b.may & within))
             case Globally("E", body):
                 return Known(m.false, self._staying(self.known(body, within).may & within))
             case _:
@@ -125,6 +130,42 @@ class Runs:
             layer = self.preimage(layer) & through & ~reaching
             reaching = reaching | layer
         return reaching
+
+    def _surely_reaching(self, through: Bdd, target: Bdd, within: Bdd) -> Bdd:
+        """Return states from which a run surely leads through some states to the target."""
+        before = self._m.false
+        while target != before:
+            before = target
+            target = target | (through & self._surely_before(target, within))
+        return target
+
+    def _surely_before(self, states: Bdd, within: Bdd) -> Bdd:
+        """Return states from which something can happen that surely leads into these.
+
+        It may be in several ways, and all of them do.
+        """
+        others = within & ~states
+        return self._m.disj(
+            one.enabled & ~self._before(one.actions, others) & (~one.without | states) for one in self._sure
+        )
+
+    def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
+        """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
+        m = self._m
+        match f:
+            case Until("E", left, right):
+                target = self.known(f, within).must & within
+                open_ = self.known(left, within).may & within & ~target
+                for one in self._sure:
+                    leads = self._before(one.actions, target) & ~self._before(one.actions, within & ~target)
+                    if leads & ~one.without & open_ & ~one.enabled != m.false:
+                        yield one
+                yield from self.helpful(right, within)
+            case Not() | And() | Iff() | Next() | Globally() if is_temporal(f):
+                for part in children(f):
+                    yield from self.helpful(part, within)
+            case _:
+                pass  # no step matters, or a quantifier over runs
 
     def _staying(self, states: Bdd) -> Bdd:
         """Return a superset of the states from which a fair run stays in these for ever.

@@ -7,16 +7,17 @@ abstract state to itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import islice, product
 from math import prod
 
 from stead_sym.analyses.local.reading import Known, Reading, facts_in
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
-from stead_sym.deployment.claims import can_take
+from stead_sym.deployment.claims import can_take, can_take_effect
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.terminal import over
 from stead_sym.deployment.tool import Choose, Delete, Effect, Fresh, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.errors import Undecided
@@ -24,15 +25,20 @@ from stead_sym.logic.activity import implies_active
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
+    TRUE,
     Atom,
     Binder,
     Compare,
     Const,
     Equal,
+    Exists,
     Formula,
     Term,
     Var,
     conjunction,
+    conjuncts,
+    free_variables,
+    is_compound,
     subformulas,
     terms,
 )
@@ -40,6 +46,9 @@ from stead_sym.relational.schema import Value
 
 MOST_FAIR = 64
 """The maximum number of choices of values of an event whose constraint is used."""
+
+MOST_SURE = 64
+"""The maximum number of choices of values for which an alternative is looked at that can surely be taken."""
 
 MOST_CHOICES = 4_096
 """The maximum number of choices of values of an alternative."""
@@ -62,16 +71,17 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Fair:
-    """An event, for certain values, that a constraint asks for.
+class Sure:
+    """A tool or an event, for certain values or some, that surely can be called or happen.
 
     It is surely ``enabled`` in some states, may be any of the ``actions``, and may come ``without`` a change
-    of the facts in others.
+    of the facts in others. The facts that it ``reads`` decide if it is enabled.
     """
 
     enabled: Bdd
     actions: tuple[Action, ...]
     without: Bdd
+    reads: frozenset[Core] = frozenset()
 
 
 class Steps:
@@ -87,6 +97,7 @@ class Steps:
         """``outside``: where a name stands for a value outside C."""
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
+        self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | Bdd]]] = {}
         self._columns = {
             (atom.relation, column)
             for fact in bits
@@ -101,12 +112,36 @@ class Steps:
             for by, effect in enumerate(tool.effects):
                 yield from self._of_alternative(tool, by, effect)
 
-    def fair(self) -> Iterator[Fair]:
+    def fair(self) -> Iterator[Sure]:
         """Yield the events with a fairness constraint, for the values with which they may have to happen."""
         for event, given in self._constrained():
-            enabled = self._surely_enabled(event, given)
+            happens = conjunction((event.guard, can_take(self._deployment, event)))
+            enabled = self._surely(event, given, happens)
             if enabled != self._m.false:
-                yield self._taken(event, given, enabled)
+                yield Sure(enabled, *self._taken(event, range(len(event.effects)), given))
+
+    def sure(self, exact: Set[str]) -> Iterator[Sure]:
+        """Yield the alternatives that may change a followed fact, for values of some of the parameters.
+
+        The other parameters have some values. An agent selects any call of the tools that are ``exact`` that
+        it is offered. What writes integers that it computes is left out: they may be out of range.
+        """
+        for tool in self._deployment.tools_and_events:
+            for by, effect in enumerate(tool.effects):
+                if tool.name in exact and not effect.is_ensure and not _computes(effect):
+                    for given in self._given(tool):
+                        actions, without = self._taken(tool, [by], given)
+                        if actions:
+                            happens = conjunction((tool.guard, can_take_effect(self._deployment, effect)))
+                            enabled = self._surely(tool, given, happens)
+                            reads = frozenset(facts_in(_for_some(self._deployment, tool, given, happens)))
+                            yield Sure(enabled, actions, without, reads)
+
+    def _given(self, tool: Tool) -> Iterator[Mapping[str, Value]]:
+        """Yield values of some of the parameters, first of none."""
+        ranges = [(None, *self._reading.values[param.sort]) for param in tool.params]
+        for chosen in islice(product(*ranges), MOST_SURE):
+            yield {p.name: value for p, value in zip(tool.params, chosen, strict=True) if value is not None}
 
     def fair_reads(self) -> frozenset[Core]:
         """Return the facts that decide if such an event is enabled."""
@@ -122,33 +157,47 @@ class Steps:
                 for chosen in product(*ranges):
                     yield event, {p.name: value for p, value in zip(event.params, chosen, strict=True)}
 
-    def _surely_enabled(self, event: Tool, given: Mapping[str, Value]) -> Bdd:
-        """Return where the event can surely happen with these values, and has an effect.
+    def _surely(self, tool: Tool, given: Mapping[str, Value], happens: Formula) -> Bdd:
+        """Return where the condition is surely true with these values, and some for the other parameters.
 
-        The values are active there.
+        All values are active there.
         """
-        for param in event.params:
+        for param in tool.params:
+            if param.name not in given:
+                continue
             if self._reading.schema.sort(param.sort).values is not None:
                 if is_name(given[param.name]):
                     return self._m.false
-            elif not implies_active(core(event.guard), param.name):
+            elif not implies_active(core(tool.guard), param.name):
                 return self._m.false
-        happens = conjunction((event.guard, can_take(self._deployment, event)))
-        return self._reading(substitute(happens, _terms(given))).must
+        return self._reading(_for_some(self._deployment, tool, given, happens)).must
 
-    def _taken(self, event: Tool, given: Mapping[str, Value], enabled: Bdd) -> Fair:
-        actions: list[Action] = []
-        without = self._m.false
-        for by, effect in enumerate(event.effects):
-            for values in self._choices(event, effect):
-                if all(same(values[name], value) is not False for name, value in given.items()):
-                    action = self._action(event, by, effect, values)
-                    if action is None:
-                        own = _terms(values)
-                        without = without | self._enabled(effect, own, _conditions(event, effect, own))
-                    else:
-                        actions.append(action)
-        return Fair(enabled, tuple(actions), without)
+    def _taken(
+        self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]
+    ) -> tuple[tuple[Action, ...], Bdd]:
+        """Return what some alternatives may do with these values, and where they may change no fact."""
+        ways = [
+            way
+            for by in alternatives
+            for values, way in self._ways(tool, by)
+            if all(same(values[name], value) is not False for name, value in given.items())
+        ]
+        actions = tuple(way for way in ways if isinstance(way, Action))
+        return actions, self._m.disj(way for way in ways if not isinstance(way, Action))
+
+    def _ways(self, tool: Tool, by: int) -> Sequence[tuple[Mapping[str, Value], Action | Bdd]]:
+        """Return the step of an alternative for all values; or, if it changes no fact, where it may be taken."""
+        if (tool.name, by) not in self._kept:
+            effect = tool.effects[by]
+            found: list[tuple[Mapping[str, Value], Action | Bdd]] = []
+            for values in self._choices(tool, effect):
+                own = _terms(values)
+                way: Action | Bdd | None = self._action(tool, by, effect, values)
+                if way is None:
+                    way = self._enabled(effect, own, _conditions(tool, effect, own))
+                found.append((values, way))
+            self._kept[tool.name, by] = found
+        return self._kept[tool.name, by]
 
     def _of_alternative(self, tool: Tool, by: int, effect: Effect) -> Iterator[Action]:
         if effect.is_ensure:
@@ -157,10 +206,7 @@ class Steps:
         unread = {name: Var(name) for name in _variables(tool, effect)}
         if not any(any(Write(effect, unread, self._reading).may_change(fact)) for fact in self._bits):
             return
-        for values in self._choices(tool, effect):
-            action = self._action(tool, by, effect, values)
-            if action is not None:
-                yield action
+        yield from (way for _, way in self._ways(tool, by) if isinstance(way, Action))
 
     def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
         """Return the step of an alternative with these values; None if it changes no fact."""
@@ -266,6 +312,21 @@ class Steps:
                     case _:
                         pass
         return False
+
+
+def _computes(effect: Effect) -> bool:
+    """Return if an alternative inserts the value of an integer term."""
+    inserted = (statement.atom for statement in effect.statements if isinstance(statement, Insert))
+    return any(is_compound(term) for atom in inserted for term in atom.args)
+
+
+def _for_some(deployment: Deployment, tool: Tool, given: Mapping[str, Value], condition: Formula) -> Formula:
+    """Return that a condition is true of the given values, and of some of the other parameters."""
+    others = tuple(param for param in tool.params if param.name not in given)
+    parts = [part for part in conjuncts(core(substitute(condition, _terms(given)))) if part != TRUE]
+    about = [part for part in parts if free_variables(part)]
+    some = over(Exists, replace(tool, params=others), conjunction(tuple(about)), deployment.schema)
+    return conjunction((*(part for part in parts if part not in about), some))
 
 
 def _terms(values: Mapping[str, Value]) -> Mapping[str, Term]:

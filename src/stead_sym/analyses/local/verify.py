@@ -19,7 +19,7 @@ from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.local.field import can_be_followed
 from stead_sym.analyses.local.model import Local, Refuted, Shown
 from stead_sym.analyses.local.questions import dual
-from stead_sym.analyses.views.choices import followed
+from stead_sym.analyses.views.choices import exact, followed
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.history import begun
 from stead_sym.deployment.parts import Spec
@@ -33,6 +33,7 @@ from stead_sym.evidence.tree import Evidence, Node, Unshown
 from stead_sym.support.progress import Progress
 from stead_sym.verification.answers import refuted
 from stead_sym.verification.result import Verification
+from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
 
 
@@ -86,7 +87,9 @@ def localise(
     deployment = deployment.following(asked, running)
     asked = deployment.chosen(spec.name for spec in asked)
     wrappers = wrap_all(deployment, agents)
-    local = Local(followed(deployment, wrappers, None), backend)
+    guarded, certain = followed(deployment, wrappers, None), exact(deployment, wrappers)
+    local = Local(guarded, backend, exact=certain)
+    left_open = leeway(deployment, None, wrappers, asked)
     known = all(one is None or type(one.agent) is RuleAgent for one in wrappers.values())
     moves = None
     if known and can_be_followed(deployment):
@@ -121,6 +124,8 @@ def localise(
             why = "the run that was found is not the agent's" if isinstance(how, Refuted) else how
             why = f"not shown on few facts: {why}"
             verdict = Verdict(spec.name, written[spec.name], None, why, expected=spec.expected)
+        hedges = left_open.scope(spec.formula, verdict.holds, verdict.evidence)
+        verdict = replace(verdict, scope=(*verdict.scope, *hedges))
         verdicts[spec.name] = verdict
         if established is not None:
             established(verdict, moves)

@@ -13,7 +13,7 @@ each atom in the way above.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from stead_sym.analyses.local.reading import Known, Reading
@@ -26,6 +26,8 @@ from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute, substitute_terms
 from stead_sym.logic.syntax import (
     Atom,
+    Binder,
+    Const,
     Count,
     Each,
     Exists,
@@ -33,10 +35,12 @@ from stead_sym.logic.syntax import (
     Term,
     Var,
     children,
+    conjuncts,
     is_compound,
     signs,
     subformulas,
 )
+from stead_sym.relational.schema import Value
 
 Environment = Mapping[str, Term]
 
@@ -73,6 +77,13 @@ class Write:
                     yield from ((relation, None, False) for relation in relations)
                 case _:
                     pass
+
+    @property
+    def inserted(self) -> Iterator[tuple[str, tuple[Term, ...]]]:
+        """Yield the inserted atoms; terms of `for each` are variables."""
+        for relation, args, inserts in self._written():
+            if inserts and args is not None:
+                yield relation, args
 
     def _free(self, statement: Insert | Delete) -> Environment:
         """Return the values of the variables that the statement does not bind."""
@@ -148,6 +159,16 @@ class After(Reading):
         if any(map(is_compound, atom.args)):
             return self.nothing
         return self._write.after(atom, self._before(atom))
+
+    def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
+        """Return the individuals that the step inserts where a required atom of the body has x."""
+        for part in conjuncts(body):
+            if isinstance(part, Atom):
+                for relation, args in self._write.inserted:
+                    if relation == part.relation:
+                        for own, term in zip(part.args, args, strict=True):
+                            if own == Var(binder.name) and isinstance(term, Const):
+                                yield term.value
 
 
 def _may_meet(atom: Atom, args: tuple[Term, ...] | None) -> bool:

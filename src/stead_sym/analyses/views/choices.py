@@ -27,7 +27,7 @@ from stead_sym.analyses.views.parts import MOST_RECORDS
 from stead_sym.analyses.views.steps import values
 from stead_sym.analyses.views.weakening import resting_on_none, weaker
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Rule
+from stead_sym.deployment.parts import AgentRole, Rule
 from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Tool
 from stead_sym.logic.syntax import And, Formula, Not, conjunction, disjunction
@@ -42,15 +42,10 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
     needs = Needs(deployment)
     guarded: dict[str, Tool] = {}
     for role in deployment.agents:
-        wrapper = wrappers[role.name]
-        shared = {name for other in deployment.agents if other is not role for name in other.tools}
-        if (
-            wrapper is not None
-            and type(agent := wrapper.agent) is RuleAgent
-            and agent.constants <= wrapper.rigid
-        ):
+        agent = _rules(wrappers, role)
+        if agent is not None:
             selecting = Selecting(deployment, role)
-            for name in set(role.tools) - shared:
+            for name in _own(deployment, role):
                 tool = deployment.tool(name)
                 selected = _selected(selecting, agent.policy.rules, tool)
                 resting = weaker(tool, tuple(resting_on_none(needs, tool)))
@@ -59,6 +54,28 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
                     guarded[name] = replace(tool, guard=And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
     return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+
+
+def exact(deployment: Deployment, wrappers: Wrappers) -> frozenset[str]:
+    """Return the tools and events of `followed`, with k None, of which some agent makes each enabled call."""
+    names = {tool.name for tool in deployment.tools_and_events}
+    for role in deployment.agents:
+        if wrappers[role.name] is not None:
+            names -= set(role.tools) - (_own(deployment, role) if _rules(wrappers, role) else set())
+    return frozenset(names)
+
+
+def _rules(wrappers: Wrappers, role: AgentRole) -> RuleAgent | None:
+    """Return the agent if it is rules about what it is shown; else None."""
+    wrapper = wrappers[role.name]
+    agent = None if wrapper is None else wrapper.agent
+    return agent if wrapper and type(agent) is RuleAgent and agent.constants <= wrapper.rigid else None
+
+
+def _own(deployment: Deployment, role: AgentRole) -> set[str]:
+    """Return the tools of an agent that no other has."""
+    others = {name for other in deployment.agents if other is not role for name in other.tools}
+    return set(role.tools) - others
 
 
 def _can_be_followed(needs: Needs, tool: Tool, k: int) -> bool:
