@@ -3566,14 +3566,14 @@ MUTATIONS = (
     Mutation(
         "a tool of two agents is called as one of them does",
         "/analyses/views/choices.py",
-        "set(role.tools) - shared",
-        "set(role.tools)",
+        "return set(role.tools) - others",
+        "return set(role.tools)",
     ),
     Mutation(
         "a policy is followed that knows a record by its name",
         "/analyses/views/choices.py",
-        "            and agent.constants <= wrapper.rigid\n",
-        "",
+        " and agent.constants <= wrapper.rigid else",
+        " else",
     ),
     Mutation(
         "what follows a policy is said of every agent",

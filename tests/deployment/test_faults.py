@@ -19,7 +19,7 @@ from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import leads_to, offer, possible, successors
 from stead_sym.deployment.tool import Effect, Ensure, Tool
-from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, Undecided
+from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, Undecided, ValueOutOfRange
 from stead_sym.logic.syntax import Atom, map_children
 from stead_sym.relational.instance import Fact
 from whole import verify
@@ -277,3 +277,26 @@ spec all_can_be_marked
     result = verify(deployment, **MODES[mode])
     assert result["all_can_be_marked"].holds
     assert mode != "normal" or result.domain["case"] > 1 + 1 + 2  # constants, bound, room for `ensure`
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_fact_that_is_written_is_named_and_not_what_is_kept_of_its_value(mode):
+    """A formula of the past begins with a bracket, and would come before all relations."""
+    deployment = parse_deployment("""
+deployment counting
+sort n = 0..2
+relation At(n)
+init At(0)
+event up(i: n)
+  guard At(i)
+  effect
+    delete At(i)
+    insert At(i + 1)
+spec seen AG forall i: n. ((At(i) -> i < 2) since At(0) | At(i))
+""")
+    with pytest.raises(
+        ValueOutOfRange, match=r"^<text>:6:7: up\(2\) in .* writes At\(3\), but n ends at 2;"
+    ) as found:
+        verify(deployment, **MODES[mode])
+    assert found.value.claim == "range of At"
+    assert len(found.value.trace.steps) == 3

@@ -37,7 +37,8 @@ from stead_sym.evidence.document import (
 from stead_sym.evidence.recorded import Recorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Reason, Run, Unshown, Values
 from stead_sym.logic.syntax import Formula, children
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Fact, Instance, out_of_range
+from stead_sym.relational.schema import is_numeral
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +276,16 @@ class _Reader:
 
     def _instance(self, facts: Sequence[Fact], place: str) -> Instance:
         self._check_facts(facts, place)
+        beyond = {
+            fact  # an integer that a run writes out of range, which breaks a claim
+            for fact, column in out_of_range(self._schema, facts)
+            if is_numeral(fact.args[column])
+        }
         try:
-            return Instance.of(self._schema, facts)
+            within = Instance.of(self._schema, [fact for fact in facts if fact not in beyond])
         except DeclarationError as error:
             raise self._fault(place, f"does not fit the deployment: {error.message}") from None
+        return Instance(self._schema, within.facts | beyond) if beyond else within
 
     def _check_facts(self, facts: Iterable[Fact], place: str) -> None:
         for relation, args in facts:

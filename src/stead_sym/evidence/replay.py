@@ -284,7 +284,7 @@ class _Replay:
         if not leads_to(deployment, step.call, state, step.state, near):
             return f"it does not lead from {state} to {step.state}"
         return (
-            f"{state} is past a bound, or breaks a key or a reference"
+            f"{state} is past a bound, out of range, or breaks a key or a reference"
             if breaks_claim(deployment, state)
             else ""
         )

@@ -186,7 +186,7 @@ class Steps:
         return actions, self._m.disj(way for way in ways if not isinstance(way, Action))
 
     def _ways(self, tool: Tool, by: int) -> Sequence[tuple[Mapping[str, Value], Action | Bdd]]:
-        """Return the step of an alternative for all values; or, if it changes no fact, where it may be taken."""
+        """Return the step of an alternative for all values, or where it may be taken if it changes none."""
         if (tool.name, by) not in self._kept:
             effect = tool.effects[by]
             found: list[tuple[Mapping[str, Value], Action | Bdd]] = []
