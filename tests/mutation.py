@@ -96,6 +96,7 @@ FIRST = {
     "/relational": ("tests/relational",),
     "/agents/wrapper": ("tests/agents/test_wrapper.py",),
     "/analyses/production": ("tests/agents/test_verified_agent.py", "tests/test_unknown.py"),
+    "/analyses/covered_decisions": ("tests/agents/test_verified_agent.py", "tests/test_unknown.py"),
     "check/actions": ("tests/test_action_fairness.py",),
     "check/fair_lassos": ("tests/test_action_fairness.py",),
     "check/choices": ("tests/test_whatever_is_chosen.py", "tests/test_hedges.py"),
@@ -2109,13 +2110,13 @@ MUTATIONS = (
     ),
     Mutation(
         "unknown verdicts cover decisions",
-        "/analyses/production.py",
+        "/analyses/covered_decisions.py",
         'if word not in ("holds", "fails"):',
         'if word not in ("holds", "fails", "unknown"):',
     ),
     Mutation(
         "undeclared values of a finite sort are live",
-        "/analyses/production.py",
+        "/analyses/covered_decisions.py",
         "        self._check(state)\n",
         "",
     ),
@@ -2370,7 +2371,7 @@ MUTATIONS = (
     ),
     Mutation(
         "constants that the verified agent knew are renamed",
-        "/analyses/production.py",
+        "/analyses/covered_decisions.py",
         "Joint(deployment.schema, tools, recorded.known, canonical_timeout)",
         "Joint(deployment.schema, tools, {}, canonical_timeout)",
     ),
@@ -3046,7 +3047,7 @@ MUTATIONS = (
     ),
     Mutation(
         "decisions are covered where bounds are not established",
-        "/analyses/production.py",
+        "/analyses/covered_decisions.py",
         'if "bounded" in names:',
         "if False:",
     ),
