@@ -64,6 +64,28 @@ def test_a_rogue_agent_is_told_why_and_what_else(desk, tmp_path, library, kind, 
     assert "allowed" not in events(tmp_path)
 
 
+STEADY = """
+policy steady
+  call approve(r, c)
+  call pay(r)
+  call answer(no)
+
+spec paid_for_good AG forall r. (Refund(id = r, state = paid) -> AG Refund(id = r, state = paid))
+"""
+
+
+@pytest.mark.parametrize(("library", "kind", "in_loop"), WAYS)
+def test_an_agent_is_held_to_what_was_verified(tmp_path, library, kind, in_loop):
+    bound, steady = database(tmp_path), st.parse_deployment(TEXT + STEADY)
+    talk = Talk([[("pay", {"r": 2})], *([call] for message in ALLOWED for call in message)])
+    with st.Guard(steady, bound, verified=st.verify(steady, "steady")) as guard:
+        library(Desk(guard, FUNCTIONS, bound), kind, talk, in_loop=in_loop)
+    early, *others = talk.answers
+    why = "not verified: approve(1, bob) was verified here, and not this call"
+    assert early == f'pay(r=2) was not carried out: {why}. Allowed now: approve(r=1, c="bob").'
+    assert others == ["refund 1 is approved", "refund 2 is paid", "refund 1 is paid"]
+
+
 @pytest.mark.parametrize(("library", "kind", "in_loop"), WAYS)
 def test_of_two_calls_that_race_in_a_message_one_gets_through(desk, tmp_path, library, kind, in_loop):
     talk = Talk([[("pay", {"r": 2})] * 4])

@@ -82,7 +82,8 @@ def desk_server(url):
 
 def asked(url, ask, **options):
     """Return what a function does with a client of the proxy."""
-    guard = st.Guard(st.load(FILE), replace(binding, database=url), bounds=False, **options)
+    options = {"bounds": False, **options}
+    guard = st.Guard(options.pop("desk", st.load(FILE)), replace(binding, database=url), **options)
 
     async def run():
         with anyio.fail_after(120):
@@ -145,6 +146,56 @@ def test_a_tool_that_fails_is_in_the_log(url, tmp_path):
     assert text(asked(url, ask, log=tmp_path / "log")).endswith("out of order")
     events = [json.loads(line)["event"] for line in (tmp_path / "log").read_text().splitlines()]
     assert events == ["opened", "allowed", "failed"]
+
+
+CAREFUL = """
+policy careful
+  call approve_refund(r, s)
+  call pay_refund(r)
+  call open_refund(o)
+  call cancel_order(o)
+"""
+
+
+@pytest.fixture(scope="module")
+def careful():
+    """The desk with any database, and the verification of an agent that approves first."""
+    one_each = " where forall a, b, o. (Refunds(a, o, _) & Refunds(b, o, _) -> a = b)"
+    every = f"initially any Staff, Orders, Refunds, RefundsApprovedBy{one_each}"
+    written = FILE.read_text().replace("initially any Staff, Orders", every)
+    desk = st.parse_deployment(written + CAREFUL)
+    return {"desk": desk, "bounds": True, "verified": st.verify(desk, "careful")}
+
+
+@pytest.mark.parametrize(
+    ("never_met", "names"),
+    [
+        ("deny", {"approve_refund"}),
+        ("allow", {"approve_refund", "pay_refund", "cancel_order"}),
+    ],
+)
+def test_an_agent_is_held_to_what_was_verified(url, tmp_path, careful, never_met, names):
+    async def ask(client):
+        shown = {tool.name for tool in (await client.list_tools()).tools}
+        approved = await client.call_tool("approve_refund", {"refund_id": 20, "staff_id": 2})
+        other = await client.call_tool("cancel_order", {"order_id": 11})
+        paid = await client.call_tool("pay_refund", {"refund_id": 20})
+        return shown, approved, other, paid
+
+    engine, log = sa.create_engine(url), tmp_path / "log"
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM orders WHERE id = 12")
+    engine.dispose()
+    shown, approved, other, paid = asked(url, ask, log=log, never_met=never_met, **careful)
+    assert shown == names
+    assert not approved.is_error
+    assert not paid.is_error
+    if never_met == "deny":
+        why = "not verified: pay_refund(20), pay_refund(21) was verified here, and not this call"
+        assert text(other).startswith(f"cancel_order(order_id=11) was not carried out: {why}")
+    else:
+        assert text(other).endswith("out of order")  # it was made
+    assert st.replay_audit_log(log, careful["desk"]).confirmed
 
 
 # as a command

@@ -98,8 +98,8 @@ class VerifiedAgent:
         if self._decisions.is_any:
             whose = f"agent {self._decisions.role.name}" if self._decisions.role.name else "the agent"
             raise InputError(
-                f"{whose} was verified as one that may do anything, so that nothing is recorded to hold it to;"
-                " verify the agent that is to work"
+                f"{whose} was verified as one that may do anything, so that nothing is recorded to hold it"
+                " to; verify the agent that is to work"
             )
         self.deployment = self._decisions.deployment
         self.role = self._decisions.role

@@ -49,6 +49,18 @@ def add_guard(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="allow calls also past the bounds of the file, for what holds for every number of records",
     )
+    parser.add_argument(
+        "--verified",
+        metavar="REPORT",
+        help="hold the agent to the decisions in a report, what `verify --json` prints",
+    )
+    parser.add_argument(
+        "--never-met",
+        choices=("deny", "allow", "ask"),
+        default="deny",
+        help="what happens to a call that the report does not cover; `ask` answers that a person has to approve"
+        " it (default: deny)",
+    )
     parser.add_argument("--log", metavar="FILE", help="append every decision there, in a chain of hashes")
 
 
@@ -70,6 +82,8 @@ def _guard(options: argparse.Namespace) -> int:
         shield=shield(deployment) if options.shield else None,
         agent=options.agent,
         bounds=not options.no_bounds,
+        verified=options.verified,
+        never_met=options.never_met,
         log=options.log,
     ) as guard:
         serve(guard, options.mcp, options.mcp_timeout, http)

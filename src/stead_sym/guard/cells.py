@@ -7,6 +7,7 @@ the way to the database and back. A column that may hold what its finite sort do
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -47,6 +48,7 @@ class Cells:
 
     def __init__(self, deployment: Deployment, bound: BoundTables, connection: sa.Connection) -> None:
         """Find what the columns of each sort hold; raise `InputError` if they do not agree."""
+        self.deployment = deployment
         self.schema = deployment.schema
         self._is_sqlite = connection.dialect.name == "sqlite"
         self._inexact = _inexact(connection)
@@ -57,6 +59,7 @@ class Cells:
             name: {content: value for value, content in contents.items()}
             for name, contents in self._contents.items()
         }
+        self._named = {name: dict(self._constants(deployment, name)) for name in self._contents}
         self.any_loose = any(
             self.is_loose(relation.name, place)
             for relation in self.schema.relations
@@ -104,6 +107,13 @@ class Cells:
                 if listed and all(isinstance(content, bool) for content in listed.values()):
                     return listed
         raise InputError(f"the columns of sort {sort.name} hold {kind}, which its values are not; bind texts")
+
+    def _constants(self, deployment: Deployment, sort: str) -> Iterator[tuple[object, Value]]:
+        """Yield what stands for each constant of an infinite sort, and the constant."""
+        if self.schema.sort(sort).values is None:
+            for value in deployment.constants[sort]:
+                with suppress(InputError):  # no content of the columns stands for it
+                    yield self.content(value, sort), value
 
     # values and contents
 
@@ -168,6 +178,16 @@ class Cells:
                 raise Unusable("has a fraction, which no argument has")
             return int(content)
         return str(content) if isinstance(content, UUID) else content
+
+    def value(self, content: object, sort: str) -> Value:
+        """Return the value that a content stands for; raise `Unusable` if its finite sort lists none."""
+        known = self.schema.sort(sort)
+        if known.values is None:
+            return self._named[sort].get(content) or str(self.shown(content, sort))
+        listed = self._values[sort].get(content)
+        if listed is None:
+            raise Unusable(f"holds {content!r}, which is none of {_shortly(known)}")
+        return listed
 
     def json_type(self, sort: str) -> Mapping[str, object]:
         """Return the JSON schema of an argument of the sort."""

@@ -8,13 +8,22 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Reason: TypeAlias = Literal[
-    "unknown tool", "bad arguments", "not offered", "not allowed", "past a bound", "undecided"
+    "unknown tool",
+    "bad arguments",
+    "not offered",
+    "not allowed",
+    "past a bound",
+    "not verified",
+    "needs approval",
+    "undecided",
 ]
 """Why a call is denied.
 
 ``unknown tool``: the agent has no tool of this name. ``bad arguments``: one is missing, too many, or no value
 of its sort. ``not offered``: the tool's guard is not true. ``not allowed``: a gate's line forbids it, or none
 permits it. ``past a bound``: the database has more values of a sort than the deployment is verified for.
+``not verified``: the verification met no context like the present one, or the agent makes other calls in it.
+``needs approval``: the same, and a person may approve the call.
 ``undecided``: the database or the log cannot be used, or what decides the call depends on a content that no
 value of its finite sort stands for.
 """
@@ -48,12 +57,14 @@ class Reading:
     ``gates`` has one for each line about the tool: a `permit` line matches the call, a `forbid` line may
     match it. ``within`` has one for each bounded sort: the database keeps the bound. ``possibly`` is there if
     the call was denied and some column may hold what its finite sort does not list: that may be why.
+    ``gap`` is why the verification does not cover the call, "" if it does, and None if that was not read.
     """
 
     guard: bool
     gates: Mapping[str, Sequence[bool]]
     within: Mapping[str, bool]
     possibly: bool | None = None
+    gap: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,11 @@ class Allowed:
     result: object = None
     entry: int | None = None
     read: Reading | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def not_verified(self) -> str:
+        """Return why no verdict is about the call, "" if one is or if that was not read."""
+        return "" if self.read is None else self.read.gap or ""
 
     @property
     def allowed(self) -> bool:
@@ -103,5 +119,8 @@ class Denied:
         others = f" Allowed now: {calls}." if calls else " No call is known to be allowed now."
         return f"{self.call} was not carried out: {self.why}.{others}"
 
+
+NeverMet: TypeAlias = Literal["deny", "allow", "ask"]
+"""What happens to a call that the verification does not cover: it is denied, allowed, or needs approval."""
 
 Decision: TypeAlias = Allowed | Denied

@@ -18,11 +18,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from stead_sym.analyses.covered_decisions import CoveredDecisions, Verified
+from stead_sym.analyses.production import VerifiedAgent
 from stead_sym.analyses.shield.shield import Shield
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
@@ -35,12 +37,14 @@ from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
 from stead_sym.export.schemas import arguments_schema
 from stead_sym.guard.cells import Cells
-from stead_sym.guard.decision import Allowed, Decision, Denied, Outcome, ToolCall
+from stead_sym.guard.coverage import LiveCoverage
+from stead_sym.guard.decision import Allowed, Decision, Denied, NeverMet, Outcome, ToolCall
 from stead_sym.guard.in_force import gates_named, gates_of_shield
+from stead_sym.guard.live_state import read_state
 from stead_sym.guard.log import AuditLog
 from stead_sym.guard.plans import Plans
 from stead_sym.guard.transactions import alone, indexed, is_conflict, live_engine, transaction
-from stead_sym.logic.names import nearest
+from stead_sym.logic.names import check_known, nearest
 
 _TRIES = 12  # of a transaction that conflicts with others
 _TURN = 0.002  # seconds between two looks whether a call may be forwarded
@@ -61,6 +65,13 @@ class Guard:
     denied, unless ``bounds`` is False, which is right for guards and gates that were verified for every
     number of records.
 
+    ``verified`` is a verification of the deployment or its report, as for `VerifiedAgent`: the calls of the
+    agent are then held to the decisions that were verified. ``never_met`` is what happens to another call
+    that guard and gates let through, be it in a context that no verified one is isomorphic to. It is denied,
+    it is allowed with the reason in `Allowed.not_verified`, or it `needs approval`: then it is made if it is
+    proposed again with ``approved``, the name of who has approved it. The gates that the report records are
+    in force. If the agent was verified as one that may do anything, every offered call is covered.
+
     ``log`` is a file that every decision is appended to (`check_audit_log`). If it cannot be written, the
     call is denied.
 
@@ -77,6 +88,8 @@ class Guard:
         shield: Shield | None = None,
         agent: str | None = None,
         bounds: bool = True,
+        verified: Verified | None = None,
+        never_met: NeverMet = "deny",
         instead: int = 5,
         log: str | Path | None = None,
     ) -> None:
@@ -85,7 +98,11 @@ class Guard:
             raise TypeError(f"{binding!r} is no binding; give a `Binding`")
         if instead < 0:
             raise InputError(f"instead must be at least 0, got {instead}")
-        names = dict.fromkeys([*deployment.gated, *([gates] if isinstance(gates, str) else gates)])
+        check_known("never_met", never_met, get_args(NeverMet))
+        decisions = None if verified is None else self._decisions(deployment, verified, agent, bounds)
+        recorded = () if decisions is None else decisions.deployment.gated
+        named = [gates] if isinstance(gates, str) else list(gates)
+        names = dict.fromkeys([*deployment.gated, *recorded, *named])
         in_force = list(gates_named(plain, list(names)))
         if shield is not None:
             in_force.extend(gates_of_shield(shield, plain, list(names)))
@@ -106,11 +123,21 @@ class Guard:
                 alone = plain.one_by_one()  # a call of a message has to pass when its turn comes
                 self._cells = Cells(alone, BoundTables(alone, binding, connection), connection)
                 tools = alone.tools_of(self._role)
-                self._plans = Plans(alone, self._cells, tools, in_force, bounds=bounds)
+                self._plans = Plans(
+                    alone,
+                    self._cells,
+                    tools,
+                    in_force,
+                    bounds=bounds,
+                    coverage=None if decisions is None else LiveCoverage(decisions, self._cells),
+                    never_met=None if decisions is None else never_met,
+                )
                 self._plans.try_all(connection)
                 self._indexed = set(indexed(connection))
             if self._log is not None:
-                self._opened = self._log.append("opened", self._opening(in_force, bounds))
+                self._opened = self._log.append(
+                    "opened", self._opening(in_force, bounds, None if decisions is None else never_met)
+                )
         except (SQLAlchemyError, ImportError) as error:
             self._engine.dispose()
             why = f"{shown_url(binding.database)}: cannot be guarded ({reason_of(error)})"
@@ -121,6 +148,15 @@ class Guard:
         except BaseException:
             self._engine.dispose()
             raise
+
+    @staticmethod
+    def _decisions(
+        deployment: Deployment, verified: Verified, agent: str | None, bounds: bool
+    ) -> CoveredDecisions:
+        """Return the decisions that a verification covers; raise `InputError` if none can be looked up."""
+        if not bounds:
+            raise InputError("a verification is about the bounds of the file; leave out bounds=False")
+        return CoveredDecisions(deployment, verified, agent)
 
     def __enter__(self) -> Self:
         """Return the guard, which is closed in the end."""
@@ -136,7 +172,9 @@ class Guard:
 
     # decisions
 
-    def check(self, tool: str, arguments: Mapping[str, object] | None = None) -> Decision:
+    def check(
+        self, tool: str, arguments: Mapping[str, object] | None = None, *, approved: str | None = None
+    ) -> Decision:
         """Return if a call may be made in the present state of the database.
 
         Nothing holds the state until the call is made: `call` does both in one transaction.
@@ -144,15 +182,19 @@ class Guard:
         call = _proposed(tool, arguments)
         try:
             with transaction(self._engine, writes=False) as connection:
-                return self._logged(self._decide(connection, call))
+                return self._logged(self._decide(connection, call, approved), approved)
         except (SQLAlchemyError, OSError) as error:
             return self._undecided(call, error)
 
-    async def acheck(self, tool: str, arguments: Mapping[str, object] | None = None) -> Decision:
+    async def acheck(
+        self, tool: str, arguments: Mapping[str, object] | None = None, *, approved: str | None = None
+    ) -> Decision:
         """Return the decision of `check`, which another thread takes meanwhile."""
-        return await asyncio.to_thread(self.check, tool, arguments)
+        return await asyncio.to_thread(self.check, tool, arguments, approved=approved)
 
-    def call(self, tool: str, arguments: Mapping[str, object] | None, do: Do) -> Decision:
+    def call(
+        self, tool: str, arguments: Mapping[str, object] | None, do: Do, *, approved: str | None = None
+    ) -> Decision:
         """Check a call, and carry it out with ``do`` if it is allowed, in one serialisable transaction.
 
         ``do`` is called with the connection and the arguments by name. It must not commit. It is called
@@ -164,7 +206,7 @@ class Guard:
             decision: Decision | None = None
             try:
                 with transaction(self._engine, writes=True) as connection:
-                    decision = self._logged(self._decide(connection, call))
+                    decision = self._logged(self._decide(connection, call, approved), approved)
                     if isinstance(decision, Denied):
                         return decision
                     contents = self._arguments(self._plans.tools[tool], call)
@@ -183,9 +225,11 @@ class Guard:
         why = f"it conflicts with others at the same time, also when tried {_TRIES} times"
         return self._denied_unread(call, why)
 
-    async def acall(self, tool: str, arguments: Mapping[str, object] | None, do: Do) -> Decision:
+    async def acall(
+        self, tool: str, arguments: Mapping[str, object] | None, do: Do, *, approved: str | None = None
+    ) -> Decision:
         """Return the decision of `call`, which another thread carries out meanwhile."""
-        return await asyncio.to_thread(self.call, tool, arguments, do)
+        return await asyncio.to_thread(self.call, tool, arguments, do, approved=approved)
 
     def forward(
         self,
@@ -193,6 +237,8 @@ class Guard:
         arguments: Mapping[str, object] | None,
         make: Callable[[], object],
         is_error: Callable[[Any], bool] = lambda _: False,
+        *,
+        approved: str | None = None,
     ) -> Decision:
         """Check a call, and make it with ``make`` if it is allowed, one call after the other.
 
@@ -201,7 +247,7 @@ class Guard:
         `call` does both in one transaction. What ``make`` returns is the `result`; ``is_error`` tells an
         answer that the log has as `failed`. An exception is passed on.
         """
-        with self._turn, self.one_by_one(tool, arguments) as decision:
+        with self._turn, self.one_by_one(tool, arguments, approved=approved) as decision:
             if isinstance(decision, Denied):
                 return decision
             with self._recorded(decision) as became:
@@ -215,9 +261,11 @@ class Guard:
         arguments: Mapping[str, object] | None,
         make: Callable[[], Awaitable[object]],
         is_error: Callable[[Any], bool] = lambda _: False,
+        *,
+        approved: str | None = None,
     ) -> Decision:
         """Return the decision of `forward` for a call that is awaited."""
-        async with self._next_turn(tool, arguments) as decision:
+        async with self._next_turn(tool, arguments, approved) as decision:
             if isinstance(decision, Denied):
                 return decision
             with self._recorded(decision) as became:
@@ -238,12 +286,14 @@ class Guard:
             self.record(decision, became[0] if became else "unknown")  # it was interrupted
 
     @asynccontextmanager
-    async def _next_turn(self, tool: str, arguments: Mapping[str, object] | None) -> AsyncIterator[Decision]:
+    async def _next_turn(
+        self, tool: str, arguments: Mapping[str, object] | None, approved: str | None
+    ) -> AsyncIterator[Decision]:
         """Return the decision of `one_by_one`; no loop waits in it, nor in the lock of `forward`."""
         while not self._turn.acquire(blocking=False):
             await asyncio.sleep(_TURN)
         try:
-            held = self.one_by_one(tool, arguments)
+            held = self.one_by_one(tool, arguments, approved=approved)
             decision = await asyncio.to_thread(held.__enter__)
             try:
                 yield decision
@@ -253,7 +303,9 @@ class Guard:
             self._turn.release()
 
     @contextmanager
-    def one_by_one(self, tool: str, arguments: Mapping[str, object] | None) -> Iterator[Decision]:
+    def one_by_one(
+        self, tool: str, arguments: Mapping[str, object] | None, *, approved: str | None = None
+    ) -> Iterator[Decision]:
         """Check a call that is made elsewhere; until the block ends, no other guard that asks so decides.
 
         That holds for all guards of the database, also those of other processes. It does not hold off what
@@ -266,7 +318,7 @@ class Guard:
                 why = f"other guards of the database cannot be held off ({reason_of(error)})"
                 yield self._denied_unread(_proposed(tool, arguments), why)
                 return
-            decision = self.check(tool, arguments)
+            decision = self.check(tool, arguments, approved=approved)
             if isinstance(decision, Denied):
                 stack.close()  # nothing follows that others would have to wait for
             yield decision
@@ -279,6 +331,21 @@ class Guard:
         if self._log is not None and allowed.entry is not None:
             with suppress(OSError):  # the call is made; its own line is in the log
                 self._log.append(event, {"of": allowed.entry})
+
+    def calls_of(self, agent: VerifiedAgent) -> Sequence[ToolCall]:
+        """Return the calls that a verified agent makes in the present state: any of them may be proposed.
+
+        Raise `NotVerified` if the agent refuses the state, `Undecided` for a state that cannot be one of the
+        deployment, and `InputError` if the database cannot be read. An error of the agent is passed on.
+        """
+        try:
+            with transaction(self._engine, writes=False) as connection:
+                state = read_state(connection, self._cells)
+        except SQLAlchemyError as error:
+            raise InputError(f"the database cannot be read ({reason_of(error)}); see to it") from None
+        granted = agent.decide(state.instance)
+        sorts = {t.name: {p.name: p.sort for p in t.params} for t in self._plans.tools.values()}
+        return [state.as_proposed(call, sorts[call.tool]) for call in sorted(granted.calls)]
 
     def calls(self, limit: int = 20) -> Sequence[ToolCall]:
         """Return calls that are allowed in the present state, at most ``limit`` of each tool.
@@ -320,7 +387,7 @@ class Guard:
 
     # deciding
 
-    def _decide(self, connection: sa.Connection, call: ToolCall) -> Decision:
+    def _decide(self, connection: sa.Connection, call: ToolCall, approved: str | None) -> Decision:
         tool = self._plans.tools.get(call.tool)
         contents: Mapping[str, object] = {}
         decision: Decision
@@ -331,7 +398,7 @@ class Guard:
         else:
             try:
                 contents = self._arguments(tool, call)
-                decision = self._plans.decide(connection, call, contents)
+                decision = self._plans.decide(connection, call, contents, approved)
             except Unusable as error:
                 tool, decision = None, Denied(call, "bad arguments", str(error))
         if isinstance(decision, Allowed) or decision.reason == "past a bound":
@@ -368,21 +435,26 @@ class Guard:
 
     # the log
 
-    def _opening(self, gates: Sequence[Gate], bounds: bool) -> Mapping[str, object]:
+    def _opening(
+        self, gates: Sequence[Gate], bounds: bool, never_met: NeverMet | None
+    ) -> Mapping[str, object]:
         return {
             "deployment": self.deployment.name,
             "digest": text_digest(self.deployment),
             "agent": self._role.name,
             "gates": ["\n".join(print_gate(gate)) for gate in gates],
             "bounds": bounds,
+            **({} if never_met is None else {"never_met": never_met}),
         }
 
-    def _logged(self, decision: Decision) -> Decision:
+    def _logged(self, decision: Decision, approved: str | None = None) -> Decision:
         """Return the decision once it is in the log, if there is one; raise `OSError`."""
         if self._log is None:
             return decision
         called = {"tool": decision.call.tool, "arguments": dict(decision.call.arguments)}
         entry: dict[str, object] = {"opened": self._opened, **called}
+        if approved is not None:
+            entry["approved"] = approved
         if decision.read is not None:
             entry["read"] = asdict(decision.read)
         if isinstance(decision, Allowed):

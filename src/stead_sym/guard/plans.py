@@ -16,7 +16,8 @@ from stead_sym.deployment.parts import Gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.guard.cells import Cell, Cells
-from stead_sym.guard.decision import Allowed, Decision, ToolCall
+from stead_sym.guard.coverage import LiveCoverage
+from stead_sym.guard.decision import Allowed, Decision, NeverMet, ToolCall
 from stead_sym.guard.queries import Item, Queries, Slot
 from stead_sym.guard.rules import Rules, bounds_of, rules_for
 from stead_sym.logic.syntax import (
@@ -62,8 +63,12 @@ class Plans:
         gates: Sequence[Gate],
         *,
         bounds: bool,
+        coverage: LiveCoverage | None = None,
+        never_met: NeverMet | None = None,
     ) -> None:
         """Build the queries that decide; raise `InputError` if a formula is none of a live database."""
+        self._coverage = coverage
+        self._never_met = never_met
         self._deployment = deployment
         self._cells = cells
         self._queries = Queries(cells)
@@ -81,12 +86,21 @@ class Plans:
         """The columns of tables in which the queries so far look for a value."""
         return self._queries.sought
 
-    def decide(self, connection: sa.Connection, call: ToolCall, contents: Mapping[str, object]) -> Decision:
+    def decide(
+        self,
+        connection: sa.Connection,
+        call: ToolCall,
+        contents: Mapping[str, object],
+        approved: str | None = None,
+    ) -> Decision:
         """Return the decision about a call with the contents that stand for its arguments."""
         plan = self._plans[call.tool]
         row = connection.execute(plan.query, _given(contents)).one()
         read = plan.rules.reading([bool(value) for value in row])
         decision = plan.rules.decide(call, read)
+        if isinstance(decision, Allowed) and self._coverage is not None:
+            gap = self._coverage.gap(connection, plan.tool, contents)
+            return plan.rules.decide(call, replace(read, gap=gap), approved)
         if isinstance(decision, Allowed) or decision.reason == "past a bound" or not self._cells.any_loose:
             return decision
         possibly = bool(connection.execute(plan.possibly, _given(contents)).scalar_one())
@@ -100,8 +114,15 @@ class Plans:
         """Return calls that are allowed, at most ``limit`` of each tool."""
         if not self.within_bounds(connection):
             return ()
+        among = self._among(connection)
         plans = self._plans.values()
-        return [call for plan in plans for call in self._listed(connection, plan, None, {}, limit)]
+        return [call for plan in plans for call in self._listed(connection, plan, None, {}, limit, among)]
+
+    def _among(self, connection: sa.Connection) -> Sequence[ToolCall] | None:
+        """Return the covered calls, or None if whatever guard and gates let through may be listed."""
+        if self._coverage is None or self._never_met == "allow":
+            return None
+        return self._coverage.calls(connection)
 
     def instead(
         self, connection: sa.Connection, of: Tool | None, contents: Mapping[str, object], limit: int
@@ -109,12 +130,13 @@ class Plans:
         """Return at most ``limit`` calls that are allowed, first those about the values of a call."""
         if not limit or not self._plans or not self.within_bounds(connection):
             return ()
+        among = self._among(connection)
         plans = sorted(self._plans.values(), key=lambda plan: plan.tool is of)  # other tools first
         found: list[ToolCall] = []
         for related, each in ((of, limit), (None, max(1, limit // len(plans)))):
             for plan in plans:
                 if len(found) < limit and (related is None or _shared(plan.tool, related)):
-                    more = self._listed(connection, plan, related, _given(contents), each)
+                    more = self._listed(connection, plan, related, _given(contents), each, among)
                     found.extend(call for call in more if call not in found)
         return tuple(found[:limit])
 
@@ -125,21 +147,25 @@ class Plans:
         related: Tool | None,
         given: Mapping[str, object],
         limit: int,
+        among: Sequence[ToolCall] | None,
     ) -> Sequence[ToolCall]:
         """Return calls of a tool that guard and gates let through, with values of a call of ``related``."""
         found: list[ToolCall] = []
         params = plan.tool.params
         for query in self._listing(plan, related):
-            for row in connection.execute(query.limit(limit - len(found)), given):
+            most = query.limit(limit - len(found)) if among is None else query
+            for row in connection.execute(most, given):
                 with suppress(Unusable):  # a content that no call can name
                     shown = zip(params, row, strict=False)  # a tool without parameters has one column
                     named = {p.name: self._cells.shown(u, p.sort) for p, u in shown}
                     call = ToolCall(plan.tool.name, named)
-                    if call not in found:
+                    if call not in found and (among is None or call in among):
                         found.append(call)
             if len(found) >= limit:
                 break
-        return found
+        if among is not None:
+            found.sort(key=among.index)
+        return found[:limit]
 
     def _listing(self, plan: _Plan, related: Tool | None) -> Sequence[sa.Select[Any]]:
         """Return the queries for the calls of a tool that guard and gates let through."""
@@ -188,7 +214,7 @@ class Plans:
         ]
         query: sa.Select[Any] = sa.select(*labelled)
         bounds = {sort: deployment.bounds[sort] for sort in self._bounds}
-        rules = rules_for(tool, gates, deployment, bounds)
+        rules = rules_for(tool, gates, deployment, bounds, self._never_met)
         formula = conjunction(tuple(parts))
         possibly = sa.select(self._queries.condition(formula, scope, surely=False))
         return _Plan(tool, rules, formula, query, possibly)

@@ -19,7 +19,7 @@ from stead_sym.deployment.parts import Gate, Harness
 from stead_sym.deployment.printer import print_deployment, print_gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
-from stead_sym.guard.decision import Denied, Outcome, Reading, ToolCall
+from stead_sym.guard.decision import Allowed, Denied, NeverMet, Outcome, Reading, ToolCall
 from stead_sym.guard.log import read_log
 from stead_sym.guard.rules import Rules, bounds_of, rules_for
 
@@ -121,12 +121,17 @@ class _Run:
         except InputError as error:
             raise _Fault(str(error)) from None
         bounds = bounds_of(alone) if entry["bounds"] else {}
+        never_met = entry.get("never_met")
+        if never_met not in (None, *get_args(NeverMet)):
+            raise _Fault(f"no guard does {never_met!r} in contexts that were never met")
         kind = (
             f"{role.name}{Harness(tuple(gate.name for gate in gates)) if gates else ' without gates'}".strip()
         )
+        if never_met is not None:
+            kind += f", with a verification; what it never met: {never_met}"
         self.kinds[kind if entry["bounds"] else f"{kind}, also past the bounds"] = None
         tools = alone.tools_of(role)
-        return {tool.name: (tool, rules_for(tool, gates, alone, bounds)) for tool in tools}
+        return {tool.name: (tool, rules_for(tool, gates, alone, bounds, never_met)) for tool in tools}
 
     def _gate(self, text: str) -> Gate:
         """Return the gate that a text prints: one of the file, or that of a shield."""
@@ -153,7 +158,9 @@ class _Run:
         tool, own = rules[call.tool]
         if sorted(call.arguments) != sorted(param.name for param in tool.params):
             raise _Fault(f"{call} has other arguments than the tool")
-        decision = own.decide(call, _reading(entry["read"], own))
+        decision = own.decide(call, _reading(entry["read"], own), entry.get("approved"))
+        if isinstance(decision, Allowed) and (own.never_met is None) != (entry["read"].get("gap") is None):
+            raise _Fault(f"{call} is allowed, and what was read is of a guard with another verification")
         if isinstance(decision, Denied):
             follows: Sequence[object] = ["denied", decision.reason, decision.why]
             logged = [entry["event"], entry.get("reason"), entry.get("why")]

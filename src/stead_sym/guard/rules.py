@@ -13,7 +13,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Gate
 from stead_sym.deployment.printer import print_line
 from stead_sym.deployment.tool import Tool
-from stead_sym.guard.decision import Allowed, Decision, Denied, Reading, ToolCall
+from stead_sym.guard.decision import Allowed, Decision, Denied, NeverMet, Reading, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,15 @@ class GateLines:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides the calls of a tool: its guard as it is printed, gates, and the bounds of sorts."""
+    """What decides the calls of a tool: its guard as it is printed, gates, and the bounds of sorts.
+
+    ``never_met`` is what happens to a call that the verification does not cover, or None without one.
+    """
 
     guard: str
     gates: tuple[GateLines, ...]
     bounds: Mapping[str, int]
+    never_met: NeverMet | None = None
 
     def reading(self, values: Sequence[bool]) -> Reading:
         """Return what the truth values mean; each is in favour of the call, of guard, lines, then bounds."""
@@ -48,8 +52,11 @@ class Rules:
         gates = {gate.gate: tuple(next(left) == line.permits for line in gate.lines) for gate in self.gates}
         return Reading(guard, gates, dict(zip(self.bounds, left, strict=True)))
 
-    def decide(self, call: ToolCall, read: Reading) -> Decision:
-        """Return the decision about a call for which this was read."""
+    def decide(self, call: ToolCall, read: Reading, approved: str | None = None) -> Decision:
+        """Return the decision about a call for which this was read.
+
+        ``approved`` is who has approved the call, if somebody has.
+        """
         for sort, bound in self.bounds.items():
             if not read.within[sort]:
                 why = f"more than {bound} values of sort {sort} are in use, for which nothing is verified"
@@ -68,6 +75,13 @@ class Rules:
                 denied = Denied(call, "not allowed", own, gate.gate, read=read)
                 return self._unless_possible(denied, read)
             by.extend(f"gate {gate.gate}: {text}" for text in permitting)
+        if read.gap and self.never_met != "allow":
+            if self.never_met == "deny":
+                return Denied(call, "not verified", f"not verified: {read.gap}", read=read)
+            if approved is None:
+                why = f"a person has to approve it, since it is not verified: {read.gap}"
+                return Denied(call, "needs approval", why, read=read)
+            by.append(f"approved by {approved}")
         return Allowed(call, tuple(by), read=read)
 
     def _matched(self, gate: GateLines, read: Reading) -> Iterator[tuple[GateLine, bool]]:
@@ -81,7 +95,13 @@ class Rules:
         return replace(denied, reason="undecided", why=why)
 
 
-def rules_for(tool: Tool, gates: Sequence[Gate], deployment: Deployment, bounds: Mapping[str, int]) -> Rules:
+def rules_for(
+    tool: Tool,
+    gates: Sequence[Gate],
+    deployment: Deployment,
+    bounds: Mapping[str, int],
+    never_met: NeverMet | None = None,
+) -> Rules:
     """Return the rules for a tool of the deployment behind gates."""
     written = next(one for one in deployment.written.tools if one.name == tool.name)
     found = []
@@ -89,7 +109,7 @@ def rules_for(tool: Tool, gates: Sequence[Gate], deployment: Deployment, bounds:
         own = tuple(GateLine(print_line(one), one.permits) for one in gate.lines if one.tool == tool.name)
         if own or gate.denies:
             found.append(GateLines(gate.name, gate.denies, own))
-    return Rules(str(written.guard), tuple(found), bounds)
+    return Rules(str(written.guard), tuple(found), bounds, never_met)
 
 
 def bounds_of(deployment: Deployment) -> Mapping[str, int]:
