@@ -12,6 +12,7 @@ from test_queries import DENSE, FORMS, Asked, agree
 import stead_sym as st
 from postgresql import server
 from stead_sym.conformance.binding import Binding
+from stead_sym.guard.decision import ToolCall
 from stead_sym.relational.instance import Fact, Instance
 
 DESK = """
@@ -175,3 +176,27 @@ def dense(databases):
     yield asked
     asked.connection.close()
     asked.connection.engine.dispose()
+
+
+def test_an_agent_is_held_to_what_was_verified(url):
+    """Identifiers that are UUIDs, numbers and an ENUM are read as the values that the agent was shown."""
+    few = DESK.replace("bound clerk any", "bound clerk 2").replace("bound refund 3", "bound refund 1")
+    few = few.replace("guard Clerk(id = c)\n", "guard Clerk(id = c) & ~exists q. Refund(id = q)\n")
+    rules = ["ask(c, 1) when Clerk(c, high)", "ask(c, 1)", "approve(r, c)", "pay(r)"]
+    policy = "policy steady" + "".join(f"\n  call {rule}" for rule in rules)
+    desk = st.parse_deployment(f"{few}\n{policy}\nspec s AG forall r. (Refund(id = r, state = paid) -> true)")
+    with st.Guard(desk, Binding(url, {}), verified=st.verify(desk, "steady")) as guard:
+        assert guard.check("ask", {"c": ANN, "n": 1}).allowed
+        assert guard.calls() == [ToolCall("ask", {"c": ANN, "n": 1})]
+        assert guard.check("ask", {"c": ANN, "n": 2}).reason == "not verified"
+        assert guard.check("ask", {"c": BOB, "n": 1}).reason == "not verified"
+        add(url, (7, ANN, "asked", 1))
+        assert guard.calls_of(st.VerifiedAgent(desk, st.verify(desk, "steady"))) == [
+            ToolCall("approve", {"r": 7, "c": BOB})
+        ]
+        assert guard.check("approve", {"r": 7, "c": BOB}).allowed
+        engine = sa.create_engine(url)
+        with engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE refund SET amount = 2")
+        engine.dispose()
+        assert guard.check("approve", {"r": 7, "c": BOB}).why == "not verified: no context like it was met"
