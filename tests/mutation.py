@@ -3251,7 +3251,7 @@ MUTATIONS = (
     ),
     Mutation(
         "few facts: runs that a constraint on states leaves out do not count",
-        "/analyses/local/model.py",
+        "/analyses/local/refinement.py",
         "endless = not local.deployment.fair and any(",
         "endless = any(",
     ),

@@ -18,8 +18,9 @@ from generated.refusals import refused_workflows
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.local.field import can_be_followed
-from stead_sym.analyses.local.model import Local, Refuted, Shown
+from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.questions import dual
+from stead_sym.analyses.local.refinement import Refuted
 from stead_sym.analyses.local.verify import localise
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction

@@ -58,8 +58,8 @@ def add_guard(parser: argparse.ArgumentParser) -> None:
         "--never-met",
         choices=("deny", "allow", "ask"),
         default="deny",
-        help="what happens to a call that the report does not cover; `ask` answers that a person has to approve"
-        " it (default: deny)",
+        help="what happens to a call that the report does not cover; `ask` answers that a person has to"
+        " approve it (default: deny)",
     )
     parser.add_argument("--log", metavar="FILE", help="append every decision there, in a chain of hashes")
 

@@ -52,7 +52,7 @@ from stead_sym.logic.syntax import (
 
 def substitute(formula: Formula, images: Mapping[str, Term]) -> Formula:
     """Return φ[x := t], with all free occurrences of the variables replaced simultaneously."""
-    if not images:
+    if free_variables(formula).isdisjoint(images):
         return formula
     if isinstance(formula, Quantified):
         return _under_binder(formula, images)
@@ -164,7 +164,7 @@ def _under_binder(formula: Quantified, images: Mapping[str, Term]) -> Formula:
     free = free_variables(formula)
     inside = {x: t for x, t in images.items() if x in free}
     renamed = _rebound(formula, formula.body, frozenset().union(*map(_names_in, inside.values())))
-    return replace(renamed, body=substitute(renamed.body, inside)) if inside else formula
+    return replace(renamed, body=substitute(renamed.body, inside))
 
 
 def _rebound(formula: Quantified, body: Formula, taken: Iterable[str]) -> Quantified:

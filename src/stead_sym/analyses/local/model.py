@@ -35,28 +35,24 @@ abstract states that break it are left out. Fairness only leaves runs out, and a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, combinations, islice
+from functools import cached_property, partial
+from itertools import chain, islice
 
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
-from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.field import Field, can_be_followed
-from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions
-from stead_sym.analyses.local.reading import Reading, facts_in
-from stead_sym.analyses.local.runs import Runs
+from stead_sym.analyses.local.questions import by_witness, questions
+from stead_sym.analyses.local.refinement import Question, Refuted, Refuting, Scope
 from stead_sym.analyses.local.start import Start, names_in
-from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import sort_of
 from stead_sym.analyses.views.choices import exact, followed
 from stead_sym.deployment.claims import claim_named, written_integers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Ensure, Insert, Tool
-from stead_sym.deployment.trace import Trace
-from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
+from stead_sym.engines.symbolic.bdd.manager import Backend, at_work
 from stead_sym.errors import Undecided
-from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.kernel import core
 from stead_sym.logic.names import constants
 from stead_sym.logic.substitution import expand, substitute_terms
 from stead_sym.logic.syntax import (
@@ -64,26 +60,21 @@ from stead_sym.logic.syntax import (
     Binder,
     Compare,
     Const,
+    Exists,
     Expanded,
     Formula,
     Globally,
-    Not,
-    Until,
     Var,
+    conjuncts,
+    free_variables,
     subformulas,
 )
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 from stead_sym.support.printable import plural
 
-MOST_FACTS = 32
-"""The maximum number of facts that are followed."""
-
 FEW_VALUES = 5
 """A finite sort with more values than these has names, too, unless the specification compares its values."""
-
-MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
-"""The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
 
 MOST_LEFT = 4
 """The maximum number of undecided questions while one that fails is searched."""
@@ -105,17 +96,6 @@ class Shown:
     def __str__(self) -> str:
         """Return `shown on 13 facts, 3 cases`."""
         return f"shown on {plural(self.facts, 'fact')}" + f", {self.questions} cases" * (self.questions != 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Refuted:
-    """A ``run`` of the deployment by which a specification fails, or its dual holds.
-
-    The abstraction that guided it follows ``facts`` many facts.
-    """
-
-    facts: int
-    run: Trace
 
 
 class Local:
@@ -180,33 +160,40 @@ class Local:
         }
         named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
         start = Start(self.deployment, mentioned)
-        field = Field(self.deployment, start)
-        sentence = formula if negated is None else negated
-        refuting = refuting and can_be_followed(self.deployment)
+        scope = Scope(self.deployment, self.exact, self.key, self.starts_with_keys, mentioned, named, start)
+        runs = None
+        if refuting and can_be_followed(self.deployment):
+            sentence = formula if negated is None else negated
+            runs = Refuting(Field(self.deployment, start), sentence, negated is not None)
         most = number = 0
         left: list[str] = []
         for question in questions(formula, mentioned, named):
             number += 1
             if number > MOST_QUESTIONS:
                 return f"it comes to more than {MOST_QUESTIONS} cases"
-            asked = _Question(self, question, mentioned, named, start, self._backend)
             try:
-                found: int | Refuted | str | None = None
-                if self._may_be_fair(question):
-                    found = self._by_witness(question, mentioned, named, start)
-                if found is None:
-                    found = asked.answer(Refuting(field, sentence, negated is not None) if refuting else None)
+                found = self._answered(question, scope, runs)
             except Undecided as undecided:
                 found = str(undecided)
             if isinstance(found, Refuted):
                 return found
             if isinstance(found, str):
                 left.append(found)
-                if not refuting or len(left) > MOST_LEFT:
+                if runs is None or len(left) > MOST_LEFT:
                     break
             else:
                 most = max(most, found)
         return left[0] if left else Shown(most, number)
+
+    def _answered(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
+        """Return on how many facts a question is shown, a run that breaks it, or why there is neither."""
+        by_witness = partial(self._by_witness, question, scope)
+        if self._may_be_fair(question):
+            shown = by_witness(self._fair_witnesses(question), plain=True)
+            if shown is not None:
+                return shown
+        otherwise = partial(by_witness, self._determined(question), plain=False)
+        return Question(question, scope, self._backend).answer(refuting, otherwise)
 
     def _may_be_fair(self, question: Formula) -> bool:
         """Return if a question is AG about endless runs, on which events have to come."""
@@ -214,7 +201,7 @@ class Local:
             isinstance(question, Globally)
             and not self.deployment.fair
             and bool(self._fair_events)
-            and any(isinstance(part, Globally) for part in subformulas(core(question)))
+            and _is_endless(question)
         )
 
     @cached_property
@@ -225,26 +212,28 @@ class Local:
     def _by_witness(
         self,
         question: Formula,
-        mentioned: Mapping[str, tuple[Value, ...]],
-        named: frozenset[str],
-        start: Start,
+        scope: Scope,
+        witnesses: Iterable[tuple[Binder, Atom]],
+        *,
+        plain: bool,
     ) -> int | None:
-        """Return the number of facts on which a question is shown, or None.
+        """Return the number of facts on which a question is shown with a value more, or None.
 
-        It is tried as it is, and with one more value for which a fair event comes.
+        The value is one of a witness. With ``plain`` the question is tried as it is before.
         """
-        assert isinstance(question, Globally)
+        if not isinstance(question, Globally):
+            return None
         taken = Counter(map(sort_of, names_in(question)))
-        used = {sort: taken[sort] for sort in named}
+        used = {sort: taken[sort] for sort in scope.named}
         cases = chain(
-            [iter([question])],
-            (by_witness(question, *one, mentioned, used) for one in self._witnesses(question)),
+            [iter([question])] if plain else [],
+            (by_witness(question, *one, scope.mentioned, used) for one in witnesses),
         )
         for case in islice(cases, MOST_WITNESSES):
             most = 0
             for one in case:
                 try:
-                    how = _Question(self, one, mentioned, named, start, self._backend).answer(None)
+                    how = Question(one, scope, self._backend).answer(None)
                 except Undecided:
                     break
                 if not isinstance(how, int):
@@ -254,7 +243,19 @@ class Local:
                 return most
         return None
 
-    def _witnesses(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
+    def _determined(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
+        """Yield atoms of the question with a variable that a key of constants and names determines."""
+        schema = self.deployment.schema
+        if _is_endless(question):
+            return
+        for part in (part for part in subformulas(core(question)) if isinstance(part, Exists)):
+            for atom in (one for one in conjuncts(part.body) if isinstance(one, Atom)):
+                keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
+                given = all(isinstance(atom.args[column], Const) for column in keys)
+                if keys and given and free_variables(atom) == {part.binder.name}:
+                    yield part.binder, atom
+
+    def _fair_witnesses(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
         """Yield atoms of guards of fair events, with a parameter and otherwise names of the question."""
         names = {sort_of(one): Const(one) for one in names_in(question)}
         for event in self._fair_events:
@@ -299,143 +300,9 @@ class Local:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Refuting:
-    """Runs by which a ``sentence`` is false, or ``holds``, are followed in the deployment of a ``field``."""
-
-    field: Field
-    sentence: Expanded
-    holds: bool
-
-
-class _Question:
-    """One question, asked with more and more facts."""
-
-    def __init__(
-        self,
-        local: Local,
-        question: Formula,
-        mentioned: Mapping[str, tuple[Value, ...]],
-        named: frozenset[str],
-        start: Start,
-        backend: Backend | None,
-    ) -> None:
-        self._local, self._question, self._named, self._start = local, question, named, start
-        self.manager = Manager(backend)
-        self._names = names_in(question)
-        self._values = {
-            sort: (*values, *(one for one in self._names if sort_of(one) == sort))
-            for sort, values in mentioned.items()
-        }
-        self._bits: dict[Core, tuple[Bdd, Bdd]] = {}
-        self._inside = {one: self._bit(f"inside {k}") for k, one in enumerate(self._names)}
-
-    def _bit(self, label: str) -> tuple[Bdd, Bdd]:
-        self.manager.declare_bottom((label, f"{label}'"))
-        return self.manager.var(label), self.manager.var(f"{label}'")
-
-    def answer(self, refuting: Refuting | None) -> int | Refuted | str:
-        """Return on how many facts the question is shown, a run that breaks it, or why there is neither."""
-        whole = core(self._question)
-        more = frozenset(facts_in(whole))
-        why, search = "", None
-        while more:
-            if len(self._bits) + len(more) > MOST_FACTS:
-                why = f"more than {MOST_FACTS} facts may matter"
-                break
-            for fact in sorted(more, key=str):
-                self._bits[fact] = self._bit(f"fact {len(self._bits)}")
-            needed = self._needed(whole)
-            if needed is None:
-                return len(self._bits)
-            bad, more = needed
-            if refuting is not None:
-                search = self._search(refuting, bad)
-                run = search.run(MOST_TRIED)
-                if run is not None:
-                    return Refuted(len(self._bits), run)
-        run = None if search is None else search.run(MOST_TRIED_LAST)
-        if run is not None:
-            return Refuted(len(self._bits), run)
-        if asks_for_runs(whole):
-            return "it asks for a run from each of many states, as EF does, which few facts do not show"
-        why = why or f"something that {plural(len(self._bits), 'fact')} leave open could break it"
-        return why if search is None or refuting is None else f"{why}, and {_not_found(search, refuting)}"
-
-    def _search(self, refuting: Refuting, runs: Runs) -> Following:
-        bits = {fact: now for fact, (now, _) in self._bits.items()}
-        inside = {one: now for one, (now, _) in self._inside.items()}
-        broken = core(Not(self._question))
-        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
-
-    def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
-        """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
-        m, local = self.manager, self._local
-        schema = local.deployment.schema
-        reading = Reading(m, schema, self._values, self._named, self._followed, local.key)
-        bits = {fact: now for fact, (now, _) in self._bits.items()}
-        inside = {one: now for one, (now, _) in self._inside.items()}
-        initial = self._start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
-        possible = self._agreeing(reading, local.key)
-        steps = Steps(local.deployment, reading, self._bits, lambda one: ~inside[one])
-        sure = steps.sure(local.exact) if asks_for_runs(whole) and not local.deployment.fair else ()
-        endless = not local.deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
-        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
-        reached = m.disj(runs.layers(initial, m.false))
-        if initial <= runs.known(whole, reached).must:
-            return None
-        followed = self._bits.keys()
-        if needed := frozenset[Core]().union(*(one.reads for one in runs.helpful(whole, reached))) - followed:
-            return runs, needed
-        bad = _bad(whole, runs, reached)
-        on_the_way = runs.on_the_way(runs.layers(initial, bad), bad)
-        for actions in (on_the_way, runs.actions):
-            if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
-                return runs, needed
-        return runs, steps.fair_reads() - followed if endless else frozenset()
-
-    def _followed(self, fact: Core) -> Bdd | None:
-        return self._bits[fact][0] if fact in self._bits else None
-
-    def _declared_key(self, relation: str) -> tuple[int, ...]:
-        """Return the declared key of a relation, or none if an initial state breaks one."""
-        local = self._local
-        return local.deployment.schema.relation(relation).keys if local.starts_with_keys else ()
-
-    def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...]]) -> Bdd:
-        """Return the abstract states in which quantified sentences agree with the facts, and keys hold."""
-        m = self.manager
-        parts = []
-        for fact, (now, _) in self._bits.items():
-            if not isinstance(fact, Atom):
-                known = reading.by_operator(fact)
-                parts.append((~known.must | now) & (~now | known.may))
-        for (one, (left, _)), (other, (right, _)) in combinations(self._bits.items(), 2):
-            if isinstance(one, Atom) and isinstance(other, Atom) and _share_key(one, other, keys):
-                parts.append(~left | ~right)
-        return m.conj(parts)
-
-
-def _not_found(search: Following, refuting: Refuting) -> str:
-    """Return that no run was found, and how much was searched."""
-    looked = f"{plural(search.tried, 'state')} searched"
-    if endless := len(refuting.field.endless):
-        looked += f", for endless runs from {endless}"
-    return f"no run that {'shows' if refuting.holds else 'breaks'} it was found ({looked})"
-
-
-def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -> bool:
-    key = keys(one.relation) if one.relation == other.relation else ()
-    return one != other and bool(key) and all(one.args[column] == other.args[column] for column in key)
-
-
-def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
-    """Return the reached states to which runs show best why the question may fail."""
-    match whole:
-        case Not(Until("E", _, body)):
-            return runs.known(body, reached).may & reached
-        case _:
-            return reached
+def _is_endless(question: Formula) -> bool:
+    """Return if a question is about endless runs."""
+    return any(isinstance(part, Globally) for part in subformulas(core(question)))
 
 
 def _formulas(tool: Tool) -> Iterator[Formula]:

@@ -12,7 +12,7 @@ every value is a constant or one of the others, the questions together ask for a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations, count
 
@@ -114,6 +114,21 @@ def _instances(
         yield from _instances(rest, substitute(body, {binders[0].name: Const(value)}), constants, now)
 
 
+def _opened(
+    parts: Sequence[Formula], loose: Callable[[Binder, Formula], tuple[Binder, Formula]]
+) -> tuple[tuple[Binder, ...], Formula]:
+    """Return the variables of existential parts of a conjunction, and the conjunction about these."""
+    binders, opened = [], []
+    for part in parts:
+        if isinstance(part, Exists):
+            own, inner = loose(part.binder, part.body)
+            binders.append(own)
+            opened.append(inner)
+        else:
+            opened.append(part)
+    return tuple(binders), conjunction(tuple(opened))
+
+
 def _pulled(formula: Formula, numbers: Iterator[int]) -> Iterator[tuple[tuple[Binder, ...], Formula]]:
     """Yield bodies with the variables for all of whose values they have to hold."""
 
@@ -139,6 +154,9 @@ def _pulled(formula: Formula, numbers: Iterator[int]) -> Iterator[tuple[tuple[Bi
         case Implies(Exists(binder, left), right):
             own, inner = loose(binder, left)
             yield from (((own, *others), f) for others, f in _pulled(Implies(inner, right), numbers))
+        case Implies(And(parts), right) if any(isinstance(part, Exists) for part in parts):
+            binders, inner = _opened(parts, loose)
+            yield from (((*binders, *others), f) for others, f in _pulled(Implies(inner, right), numbers))
         case Implies(left, right):
             yield from ((own, Implies(left, f)) for own, f in _pulled(right, numbers))
         case Globally("A", body):

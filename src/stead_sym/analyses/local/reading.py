@@ -54,6 +54,12 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
 
 
+@lru_cache(maxsize=1 << 16)
+def _with_value(body: Core, name: str, value: Value) -> Core:
+    """Return the formula with a value for a variable; the same in every round of facts."""
+    return core(substitute(body, {name: Const(value)}))
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """The abstract states in which a formula must, and in which it may, be true."""
@@ -224,4 +230,4 @@ class Reading:
         return found
 
     def _at(self, binder: Binder, body: Core, value: Value) -> Known:
-        return self(substitute(body, {binder.name: Const(value)}))
+        return self(_with_value(body, binder.name, value))

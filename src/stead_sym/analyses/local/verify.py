@@ -17,8 +17,9 @@ from types import MappingProxyType
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.local.field import can_be_followed
-from stead_sym.analyses.local.model import Local, Refuted, Shown
+from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.questions import dual
+from stead_sym.analyses.local.refinement import Refuted
 from stead_sym.analyses.views.choices import exact, followed
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.history import begun

@@ -1,0 +1,211 @@
+"""Questions asked of an abstraction that follows more and more facts, until it shows them or cannot.
+
+The facts are first those that a question reads. Those join that decide if runs to its violation are possible;
+where none is left, those of names that a followed sentence with a quantifier depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from stead_sym.analyses.local.concrete import Following
+from stead_sym.analyses.local.field import Field
+from stead_sym.analyses.local.questions import asks_for_runs
+from stead_sym.analyses.local.reading import Reading, facts_in
+from stead_sym.analyses.local.runs import Runs
+from stead_sym.analyses.local.start import Start, names_in
+from stead_sym.analyses.local.steps import Steps
+from stead_sym.analyses.local.values import is_name, sort_of
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.trace import Trace
+from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import substitute
+from stead_sym.logic.syntax import Atom, Const, Exists, Expanded, Formula, Globally, Not, Until, subformulas
+from stead_sym.relational.schema import Value
+from stead_sym.support.printable import plural
+
+MOST_FACTS = 64
+"""The maximum number of facts that are followed."""
+
+MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
+"""The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A ``run`` of the deployment by which a specification fails, or its dual holds.
+
+    The abstraction that guided it follows ``facts`` many facts.
+    """
+
+    facts: int
+    run: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Refuting:
+    """Runs by which a ``sentence`` is false, or ``holds``, are followed in the deployment of a ``field``."""
+
+    field: Field
+    sentence: Expanded
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What questions of a specification are about.
+
+    The constants that are ``mentioned``, by sort, the sorts that are ``named``, and the ``start`` of runs.
+    ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a declared
+    key if it is shown; ``starts_with_keys`` if no initial state breaks a declared one.
+    """
+
+    deployment: Deployment
+    exact: frozenset[str]
+    key: Callable[[str], tuple[int, ...]]
+    starts_with_keys: bool
+    mentioned: Mapping[str, tuple[Value, ...]]
+    named: frozenset[str]
+    start: Start
+
+
+class Question:
+    """One question, asked with more and more facts."""
+
+    def __init__(self, question: Formula, scope: Scope, backend: Backend | None) -> None:
+        self._question, self._scope = question, scope
+        self._manager = Manager(backend)
+        self._names = names_in(question)
+        self._values = {
+            sort: (*values, *(one for one in self._names if sort_of(one) == sort))
+            for sort, values in scope.mentioned.items()
+        }
+        self._bits: dict[Core, tuple[Bdd, Bdd]] = {}
+        self._inside = {one: self._bit(f"inside {k}") for k, one in enumerate(self._names)}
+
+    def _bit(self, label: str) -> tuple[Bdd, Bdd]:
+        self._manager.declare_bottom((label, f"{label}'"))
+        return self._manager.var(label), self._manager.var(f"{label}'")
+
+    def answer(
+        self, refuting: Refuting | None, otherwise: Callable[[], int | None] = lambda: None
+    ) -> int | Refuted | str:
+        """Return on how many facts the question is shown, a run that breaks it, or why there is neither.
+
+        ``otherwise`` is another way to show it, tried before a run is searched for long.
+        """
+        whole = core(self._question)
+        more = frozenset(facts_in(whole))
+        why, search = "", None
+        while more:
+            if len(self._bits) + len(more) > MOST_FACTS:
+                why = f"more than {MOST_FACTS} facts may matter"
+                break
+            for fact in sorted(more, key=str):
+                self._bits[fact] = self._bit(f"fact {len(self._bits)}")
+            needed = self._needed(whole)
+            if needed is None:
+                return len(self._bits)
+            bad, more = needed
+            if refuting is not None:
+                search = self._search(refuting, bad)
+                run = search.run(MOST_TRIED)
+                if run is not None:
+                    return Refuted(len(self._bits), run)
+        if (shown := otherwise()) is not None:
+            return shown
+        run = None if search is None else search.run(MOST_TRIED_LAST)
+        if run is not None:
+            return Refuted(len(self._bits), run)
+        if asks_for_runs(whole):
+            return "it asks for a run from each of many states, as EF does, which few facts do not show"
+        why = why or f"something that {plural(len(self._bits), 'fact')} leave open could break it"
+        return why if search is None or refuting is None else f"{why}, and {_not_found(search, refuting)}"
+
+    def _search(self, refuting: Refuting, runs: Runs) -> Following:
+        bits = {fact: now for fact, (now, _) in self._bits.items()}
+        inside = {one: now for one, (now, _) in self._inside.items()}
+        broken = core(Not(self._question))
+        return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
+
+    def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
+        """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
+        m, scope, deployment = self._manager, self._scope, self._scope.deployment
+        reading = Reading(m, deployment.schema, self._values, scope.named, self._followed, scope.key)
+        bits = {fact: now for fact, (now, _) in self._bits.items()}
+        inside = {one: now for one, (now, _) in self._inside.items()}
+        initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
+        possible = self._agreeing(reading, scope.key)
+        steps = Steps(deployment, reading, self._bits, lambda one: ~inside[one])
+        sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
+        endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
+        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
+        reached = m.disj(runs.layers(initial, m.false))
+        if initial <= runs.known(whole, reached).must:
+            return None
+        followed = self._bits.keys()
+        if needed := frozenset[Core]().union(*(one.reads for one in runs.helpful(whole, reached))) - followed:
+            return runs, needed
+        bad = _bad(whole, runs, reached)
+        on_the_way = runs.on_the_way(runs.layers(initial, bad), bad)
+        for actions in (on_the_way, runs.actions):
+            if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
+                return runs, needed
+        fair = steps.fair_reads() - followed if endless else frozenset[Core]()
+        return runs, fair or self._instances()
+
+    def _instances(self) -> frozenset[Core]:
+        """Return the facts, of names, that the truth of a followed sentence with a quantifier depends on."""
+        bodies = [
+            substitute(fact.body, {fact.binder.name: Const(value)})
+            for fact in self._bits
+            if isinstance(fact, Exists)
+            for value in filter(is_name, self._values[fact.binder.sort])
+        ]
+        return frozenset(fact for body in bodies for fact in facts_in(body)) - self._bits.keys()
+
+    def _followed(self, fact: Core) -> Bdd | None:
+        return self._bits[fact][0] if fact in self._bits else None
+
+    def _declared_key(self, relation: str) -> tuple[int, ...]:
+        """Return the declared key of a relation, or none if an initial state breaks one."""
+        scope = self._scope
+        return scope.deployment.schema.relation(relation).keys if scope.starts_with_keys else ()
+
+    def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...]]) -> Bdd:
+        """Return the abstract states in which quantified sentences agree with the facts, and keys hold."""
+        m = self._manager
+        parts = []
+        for fact, (now, _) in self._bits.items():
+            if not isinstance(fact, Atom):
+                known = reading.by_operator(fact)
+                parts.append((~known.must | now) & (~now | known.may))
+        for (one, (left, _)), (other, (right, _)) in combinations(self._bits.items(), 2):
+            if isinstance(one, Atom) and isinstance(other, Atom) and _share_key(one, other, keys):
+                parts.append(~left | ~right)
+        return m.conj(parts)
+
+
+def _not_found(search: Following, refuting: Refuting) -> str:
+    """Return that no run was found, and how much was searched."""
+    looked = f"{plural(search.tried, 'state')} searched"
+    if endless := len(refuting.field.endless):
+        looked += f", for endless runs from {endless}"
+    return f"no run that {'shows' if refuting.holds else 'breaks'} it was found ({looked})"
+
+
+def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -> bool:
+    key = keys(one.relation) if one.relation == other.relation else ()
+    return one != other and bool(key) and all(one.args[column] == other.args[column] for column in key)
+
+
+def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
+    """Return the reached states to which runs show best why the question may fail."""
+    match whole:
+        case Not(Until("E", _, body)):
+            return runs.known(body, reached).may & reached
+        case _:
+            return reached
