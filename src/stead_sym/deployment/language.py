@@ -484,7 +484,8 @@ class _Reader:
                 return Fresh(read.binder(trees[0]), span=span)
             case "insert" | "delete" | "set":
                 binders = next((read.binders(child) for child in trees if child.data == "binders"), ())
-                atom, condition = read.atom(trees[0]), self.condition(where)
+                atom = read.atom(trees[0], into=node.data == "set")
+                condition = self.condition(where)
                 if node.data != "set":
                     return (Insert if node.data == "insert" else Delete)(atom, binders, condition, span=span)
                 for child in trees:
