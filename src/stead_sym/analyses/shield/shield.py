@@ -97,7 +97,7 @@ class Shield:
 
     @cached_property
     def cedar(self) -> CedarRules:
-        """What is allowed as rules of Cedar, over the facts that a caller gives with each request."""
+        """The allowed calls as rules of Cedar, over the facts that a caller gives with each request."""
         title = f"Cedar rules: the calls of any agent of {self.deployment.name}, such that"
         conditions = {tool.tool: tool.condition for tool in self.tools}
         return cedar_rules(self.deployment, conditions, f"{title} these hold: {', '.join(self.kept)}")
