@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import stead_sym
@@ -23,7 +24,7 @@ def docstrings() -> Iterator[tuple[str, bool, str]]:
                 )
                 yield f"{path.relative_to(SOURCES)}:{getattr(node, 'lineno', 1)}", functional, text
             below = getattr(node, "body", None)
-            for before, after in zip(below, below[1:], strict=False) if isinstance(below, list) else ():
+            for before, after in pairwise(below) if isinstance(below, list) else ():
                 match before, after:
                     case ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
                         yield f"{path.relative_to(SOURCES)}:{after.lineno}", False, text

@@ -35,7 +35,7 @@ class GateLines:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that decide the calls of a tool: its guard as it is printed, gates, and the bounds of sorts."""
+    """The rules for the calls of a tool: its guard as it is printed, gates, and the bounds of sorts."""
 
     guard: str
     gates: tuple[GateLines, ...]

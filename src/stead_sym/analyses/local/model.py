@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, islice
 
-from stead_sym.agents.roles import ANY, AgentLike, wrap_all
+from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions
@@ -149,7 +149,11 @@ class Local:
         backend: Backend | None = None,
     ) -> Local:
         """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
-        wrappers = wrap_all(deployment, agent)
+        return cls.under_all(deployment, wrap_all(deployment, agent), backend)
+
+    @classmethod
+    def under_all(cls, deployment: Deployment, wrappers: Wrappers, backend: Backend | None = None) -> Local:
+        """Return the deployment under its agents as they are wrapped (`under`)."""
         return cls(followed(deployment, wrappers, None), backend, exact=exact(deployment, wrappers))
 
     def key(self, relation: str) -> tuple[int, ...]:
