@@ -3210,20 +3210,20 @@ MUTATIONS = (
     Mutation(
         "few facts: a fair event comes where it may be enabled",
         "/analyses/local/steps.py",
-        "return self._reading(_for_some(self._deployment, tool, given, happens)).must",
-        "return self._reading(_for_some(self._deployment, tool, given, happens)).may",
+        "return self._reading(some).must",
+        "return self._reading(some).may",
     ),
     Mutation(
         "few facts: one of the ways in which a call may go is enough for a run that is asked for",
         "/analyses/local/runs.py",
-        "one.enabled & ~self._before(one.actions, others) & (~one.without | states)",
-        "one.enabled & self._before(one.actions, states) & (~one.without | states)",
+        "return ~self._before(one.actions, within & ~states) & (~one.without | states)",
+        "return self._before(one.actions, states) & (~one.without | states)",
     ),
     Mutation(
         "few facts: a call that is made changes a fact",
         "/analyses/local/runs.py",
-        "one.enabled & ~self._before(one.actions, others) & (~one.without | states)",
-        "one.enabled & ~self._before(one.actions, others)",
+        "return ~self._before(one.actions, within & ~states) & (~one.without | states)",
+        "return ~self._before(one.actions, within & ~states)",
     ),
     Mutation(
         "few facts: a record that is inserted surely satisfies what may be true of it",

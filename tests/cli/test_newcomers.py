@@ -143,6 +143,17 @@ def test_check_says_what_needs_no_exploring(capsys: pytest.CaptureFixture[str]) 
     assert "(hidden-relation)" in out
 
 
+def test_check_counts_the_relations_of_messages_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = []
+    for calls in ("sequential", "batch 2", "parallel 2"):
+        assert main(["check", "refund", "--calls", *calls.split()]) == 0
+        counts.append(" ".join(capsys.readouterr().out.split()).partition(" agent ")[0])
+    alone, batch, parallel = counts
+    tools = len(st.load("refund").tools)
+    assert batch == f"{alone} {2 * tools} more relations for the calls of messages"
+    assert parallel == f"{alone} {2 * tools + 1} more relations for the calls of messages"
+
+
 def test_check_does_not_explore(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("something is explored")

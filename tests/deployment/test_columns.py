@@ -40,6 +40,15 @@ ERRORS = [
     ("spec a D(z = o1)", "9:8: D is a define, which has no columns;"),
     ("tool t(z: o) effect insert R(id = z)", "9:28: `insert` needs all columns of R: add st, num"),
     ("tool t(z: o) effect set R(id = z, st = x1)", "9:25: `set` needs all columns of R: add num; `set R(…)."),
+    ("tool t(z: o) effect set R(z, st = x1)", "9:30: R has arguments with and without a column's name; write"
+     " `set R(z).st = x1`"),
+    ("tool t(z: o) effect set R(z, st = x1, num = x2)", "9:30: R has arguments with and without a column's"
+     " name; write `set R(z).st = x1` and `set R(z).num = x2`"),
+    ("sort n = 0..3 relation Q(k: o key, c: n) tool t(z: o) effect set Q(z, c = v + 1) for v where Q(z, v)",
+     "9:71: Q has arguments with and without a column's name; write `set Q(z).c = v + 1`"),
+    ("tool t(z: o) effect set R(st = x1, z)", "9:27: R has arguments with and without a column's name; name"),
+    ("tool t(z: o) effect insert R(z, st = x1)", "9:33: R has arguments with and without a column's"
+     " name; name"),
     ("tool t(z: o) effect set R(z).id = o1", "9:25: id is a column of the key of R;"),
     ("tool t(z: o) effect set R(z, x1).st = x2", "9:25: the key of R has 1 columns, not 2;"),
     ("tool t(z: o) effect set R.st = x2", "9:25: the key of R has 1 columns, not 0;"),

@@ -18,6 +18,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import _parser, parse_deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import NoInitialState, Undecided
+from stead_sym.verification.options import EngineName
 
 ITEMS = (
     "deployment process",
@@ -143,3 +144,18 @@ def test_each_kind_of_item_is_tried() -> None:
     kinds = {rule.expansion[0].name for rule in _parser().rules if rule.origin.name == "_item"}
     tried = {node.data for item in ITEMS for node in parse(item)}
     assert tried | {"finite_sort", "ordered_sort", "numbers", "init_from"} == kinds
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+def test_the_loop_of_a_terminal_state_is_no_step(engine: EngineName) -> None:
+    """In it the last step and the state before it stay those of the call that led there."""
+    deployment = parse_deployment(
+        PROCESS
+        + """
+terminal when S(done)
+spec last   AG (did close() -> AG did close())
+spec before AG (S(done) -> AG (previously S(open) & ~previously S(done)))
+spec length AG (S(done) -> AX AX AX S(done))
+"""
+    )
+    assert all(verdict.holds for verdict in st.verify(deployment, engine=engine).verdicts.values())

@@ -152,12 +152,12 @@ def test_a_snippet_is_in_the_language(name: str) -> None:
     if name == "deployment":
         assert len(parse_deployment(body).specs) == 1
     else:
-        read_items(f"deployment d\n{body}")
+        read_items(f"deployment d\n{body}", "f")
 
 
 def test_a_wrong_snippet_would_be_seen() -> None:
     with pytest.raises(InputError):
-        read_items("deployment d\ntool x(")
+        read_items("deployment d\ntool x(", "f")
 
 
 def test_the_manifest_names_what_is_there() -> None:

@@ -466,3 +466,51 @@ def test_lines_about_outcomes_do_not_let_an_agent_pass_that_could_wait(engine):
     assert result["rung"].holds is True
     assert "idle agent" not in found
     assert "this rests on `fair event` and `fair outcome` lines alone" in " ".join(result["rung"].scope)
+
+
+LEDGER = """
+deployment ledger
+sort order
+sort state = { new, paid } rigid
+relation Waiting(order)
+relation State(order key, state)
+bound order 1
+event place()
+  guard ~Waiting(_) & ~State(_, _)
+  effect
+    fresh o: order
+    insert Waiting(o)
+tool note(o: order)
+  guard Waiting(o)
+  effect
+    delete Waiting(o)
+    insert State(o, new)
+tool pay(o: order)
+  guard State(o, new)
+  effect
+    set State(o, paid)
+tool rest()
+spec s AG forall o. atmost 1 q. State(o, q)
+"""
+
+
+def risks(findings):
+    return [finding for finding in findings if finding.kind == "key at risk"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_key_that_the_run_verified_is_not_at_risk(engine):
+    """By the text alone `note` may add a second state; that no noted order waits takes all states."""
+    deployment = st.parse_deployment(LEDGER, "f")
+    assert risks(st.lint(deployment))
+    result = st.verify(deployment, engine=engine)
+    assert result["s"].holds
+    assert not risks(result.findings)
+    kept = LEDGER.replace("    delete Waiting(o)\n", "")
+    assert risks(st.verify(st.parse_deployment(kept, "f"), engine=engine).findings)
+
+
+def test_a_key_is_at_risk_where_the_domain_is_too_small_to_verify_it():
+    small = st.verify(st.parse_deployment(LEDGER, "f"), engine="explicit", domain={"order": 1}, force=True)
+    assert small["s"].holds is None
+    assert risks(small.findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ import stead_sym as st
 from described import assert_described
 from finding_traps import BASE, POLICY
 from stead_sym.cli.main import main
+from stead_sym.report.page import report_html
 
 EMPTY = BASE + "spec s AG forall o. (State(o, lost) -> AF State(o, paid))\n"
 SOUND = BASE + "spec s AG forall o. (State(o, open) -> AF State(o, paid))\n" + POLICY
@@ -133,6 +135,50 @@ def test_a_finding_that_has_its_reason_in_another_is_not_said():
     beside = f"AG ((exists p. State(p, lost)) -> AF {weak})"
     kinds = [f.kind for f in st.verify(st.parse_deployment(BASE + f"spec s {beside}\n")).findings]
     assert kinds == ["premise never true", "exists implies"]
+
+
+GATED = """
+deployment gated
+sort order
+relation Waiting(order)
+relation Paid(order)
+relation Receipt(order)
+bound order 1
+event place()
+  guard ~Waiting(_) & ~Paid(_)
+  effect
+    fresh o: order
+    insert Waiting(o)
+tool pay(o: order)
+  guard Waiting(o)
+  effect
+    delete Waiting(o)
+    insert Paid(o)
+tool rest()
+gate first default allow
+  forbid pay(_)
+gate second default allow
+  forbid pay(o) when Waiting(o)
+spec premise AG forall o. (Paid(o) -> AF Receipt(o))
+spec part    AG forall o. (Waiting(o) -> ~(Receipt(o) | Paid(o)))
+"""
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+@pytest.mark.parametrize(
+    ("gates", "words"),
+    [((), ""), (("first",), " under this gate"), (("first", "second"), " under these gates")],
+)
+def test_what_is_vacuous_under_a_gate_is_said_to_be_so_under_it(gates, words, engine):
+    result = st.verify(st.parse_deployment(GATED, "f"), engine=engine, gates=gates)
+    told = {(finding.kind, finding.spec): finding.text for finding in result.findings}
+    assert (("premise never true", "premise") in told) == result["premise"].empty == bool(gates)
+    if gates:
+        assert re.search(rf"the specification still holds{words};", told["vacuous", "part"])
+        premise = told["premise never true", "premise"]
+        assert premise.endswith(f"the premise `Paid(o)` is true at no reachable state{words}")
+        page = " ".join(re.sub(r"<[^>]*>", "", report_html(result)).split())
+        assert f"what it speaks of never happens{words}: a finding says what" in page
 
 
 def test_a_specification_that_is_not_checked_has_none():

@@ -24,6 +24,7 @@ from stead_sym.deployment.restriction import Restriction, normal_restriction, th
 from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError
+from stead_sym.relational.schema import holds_message
 from stead_sym.report.sarif import sarif_error, sarif_findings
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import domain_text
@@ -71,15 +72,18 @@ def _lines(d: Deployment) -> Iterator[tuple[str, str]]:
     The last line lists what is left to `verify`.
     """
     asked, d = d.specs, d.following(d.specs, {})
+    messages = sum(holds_message(relation.name) for relation in d.schema.relations)
     parts = [
         (len(d.schema.sorts), "sort"),
-        (len(d.schema.relations), "relation"),
+        (len(d.schema.relations) - messages, "relation"),
         (len(d.tools), "tool"),
         (sum(event.is_written for event in d.events), "event"),
         (len({policy.name for agent in d.agents for policy in agent.policies}), "policy"),
         (len(d.specs), "specification"),
     ]
     yield "has", ", ".join(f"{n} {_plural(word, n)}" for n, word in parts if n)
+    if messages:
+        yield "", f"{messages} more {_plural('relation', messages)} for the calls of messages"
     for role in d.agents:
         shown = ", ".join(view.relation for view in role.views) or "the whole state"
         calls = "" if role.calls is None else f"; calls {role.calls}"

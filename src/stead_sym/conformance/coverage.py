@@ -11,19 +11,19 @@ from stead_sym.logic.syntax import And, Formula, Iff, Implies, Not, Or, Truth
 from stead_sym.relational.instance import Instance
 
 
-def literals(guard: Formula) -> Iterator[Formula]:
+def literals_in(guard: Formula) -> Iterator[Formula]:
     """Yield the parts of a guard between its connectives; a part with a quantifier is one literal."""
     match guard:
         case Truth():
             return
         case Not(body):
-            yield from literals(body)
+            yield from literals_in(body)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from literals(part)
+                yield from literals_in(part)
         case Implies(left, right) | Iff(left, right):
-            yield from literals(left)
-            yield from literals(right)
+            yield from literals_in(left)
+            yield from literals_in(right)
         case _:
             yield guard
 
@@ -39,7 +39,7 @@ class Guard:
     @classmethod
     def of(cls, tool: Tool) -> Guard:
         """Return the guard of a tool before any call."""
-        found = dict.fromkeys(literals(tool.guard))
+        found = dict.fromkeys(literals_in(tool.guard))
         return cls(tool, {(literal, truth): None for literal in found for truth in (True, False)}, len(found))
 
     def note(self, call: Call, state: Instance) -> None:

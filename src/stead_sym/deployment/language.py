@@ -175,26 +175,18 @@ def _tree(text: str, start: str, source: str) -> Node:
     return parse_tree(_parser(), text, start, source, _PHRASES)
 
 
-def syntax_tree(text: str, source: str = "<text>") -> Node:
+@keep_last(10)
+def syntax_tree(text: str, source: str) -> Node:
     """Return the syntax tree of a file, in which every name is a token with its place.
 
     Raises `ParseError`.
     """
-    return _file(text, source)
-
-
-@keep_last(10)
-def _file(text: str, source: str) -> Node:
     return _tree(text, "deployment", source)
 
 
-def read_items(text: str, source: str = "<text>") -> Items:
-    """Return the items of a file as they are written; raises `ParseError`."""
-    return _items(text, source)
-
-
 @keep_last(50)
-def _items(text: str, source: str) -> Items:
+def read_items(text: str, source: str) -> Items:
+    """Return the items of a file as they are written; raises `ParseError`."""
     return _Reader(source).items(syntax_tree(text, source))
 
 
@@ -484,7 +476,8 @@ class _Reader:
                 return Fresh(read.binder(trees[0]), span=span)
             case "insert" | "delete" | "set":
                 binders = next((read.binders(child) for child in trees if child.data == "binders"), ())
-                atom, condition = read.atom(trees[0]), self.condition(where)
+                atom = read.atom(trees[0], into=node.data == "set")
+                condition = self.condition(where)
                 if node.data != "set":
                     return (Insert if node.data == "insert" else Delete)(atom, binders, condition, span=span)
                 for child in trees:

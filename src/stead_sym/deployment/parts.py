@@ -156,7 +156,7 @@ class Calls(Located):
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """How the agents of a deployment are run, where that is not in its file.
+    """The gates and calls that a deployment is run with, if its file does not set them.
 
     All ``gates`` are in force. ``calls`` are as in `Calls`, as text; None if they are those of the file.
     """

@@ -74,12 +74,13 @@ def of_last_step(deployment: Deployment, facts: Iterable[Fact], sort: str) -> It
 
 def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer]) -> Nodes:
     """Return the nodes that are reachable from the initial states in the empty layer."""
+    moving = _Moving(deployment, graph)
     number = {Node(i): i for i in range(graph.initial)}
     nodes = list(number)
     edges: list[dict[int, str]] = []
     for node in nodes:  # the list grows during the loop
         out: dict[int, str] = {}
-        for after, label in _edges(deployment, graph, layers, node):
+        for after, label in _edges(moving, layers, node):
             if after not in number:
                 number[after] = len(nodes)
                 nodes.append(after)
@@ -88,42 +89,62 @@ def all_nodes(deployment: Deployment, graph: StateGraph, layers: Set[Layer]) -> 
     return Nodes(tuple(nodes), graph.initial, tuple(edges))
 
 
-def _edges(
-    deployment: Deployment, graph: StateGraph, layers: Set[Layer], node: Node
-) -> Iterator[tuple[Node, str]]:
-    for after, label in graph.steps[node.state].items():
-        for held in _moved(deployment, graph, node, after):
+class _Moving:
+    """The names of the states of a graph, for the values that slots hold along its steps.
+
+    They are looked up once for each state and sort, since many edges lead to one state.
+    """
+
+    def __init__(self, deployment: Deployment, graph: StateGraph) -> None:
+        self.graph = graph
+        self.constants = {sort: frozenset(values) for sort, values in deployment.constants.items()}
+        self._deployment = deployment
+        self._kept: dict[tuple[int, str], Set[Value]] = {}
+
+    def active(self, state: int, sort: str) -> Set[Value]:
+        """Return the active values of a sort in a state."""
+        return self.graph.states[state].active_domain[sort]
+
+    def kept(self, state: int, sort: str) -> Set[Value]:
+        """Return the active values of a sort in a state, and those of the last step."""
+        if (state, sort) not in self._kept:
+            facts = self.graph.states[state].facts
+            of_step = {value for _, value in of_last_step(self._deployment, facts, sort)}
+            self._kept[state, sort] = self.active(state, sort) | of_step
+        return self._kept[state, sort]
+
+
+def _edges(moving: _Moving, layers: Set[Layer], node: Node) -> Iterator[tuple[Node, str]]:
+    for after, label in moving.graph.steps[node.state].items():
+        for held in _moved(moving, node, after):
             yield Node(after, node.layer, held), label
     for layer in sorted(layers):
         if layer and layer[:-1] == node.layer:
-            for value in sorted(graph.states[node.state].active_domain[layer[-1].sort]):
+            for value in sorted(moving.active(node.state, layer[-1].sort)):
                 yield Node(node.state, layer, (*node.held, value)), f"hold {value}"
 
 
-def _moved(
-    deployment: Deployment, graph: StateGraph, node: Node, after: int
-) -> Iterator[tuple[Value | Dead, ...]]:
+def _moved(moving: _Moving, node: Node, after: int) -> Iterator[tuple[Value | Dead, ...]]:
     """Yield the possible values of the slots after a step to another state."""
     sorts = [slot.sort for slot in node.layer]
-    by_sort = {sort: tuple(_moves(deployment, graph, node, after, sort)) for sort in dict.fromkeys(sorts)}
+    by_sort = {sort: tuple(_moves(moving, node, after, sort)) for sort in dict.fromkeys(sorts)}
     for chosen in product(*by_sort.values()):
         renamed = dict(zip(by_sort, chosen, strict=True))
         yield _in_order(sorts, [renamed[s][value] for s, value in zip(sorts, node.held, strict=True)])
 
 
 def _moves(
-    deployment: Deployment, graph: StateGraph, node: Node, after: int, sort: str
+    moving: _Moving, node: Node, after: int, sort: str
 ) -> Iterator[Mapping[Value | Dead, Value | Dead]]:
     """Yield the possible mappings of the slots' values of one sort by a step."""
     held = dict.fromkeys(
         value for slot, value in zip(node.layer, node.held, strict=True) if slot.sort == sort
     )
-    before, now = (graph.states[i].active_domain[sort] for i in (node.state, after))
-    constants = frozenset(deployment.constants[sort])
-    of_step = {value for _, value in of_last_step(deployment, graph.states[after].facts, sort)}
+    before, now = moving.active(node.state, sort), moving.active(after, sort)
+    constants, kept = moving.constants[sort], moving.kept(after, sort)
     fates: dict[Value | Dead, Value | Dead] = {}
     for number, value in enumerate(held):
-        stays = value in constants or (value in before and value in now | of_step)
+        stays = value in constants or (value in before and value in kept)
         fates[value] = value if stays else Dead(number)
     dead = [value for value in held if value not in before | constants]
     drawn = sorted(now - before - constants)

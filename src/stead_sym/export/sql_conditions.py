@@ -132,7 +132,7 @@ class Join:
 
     @property
     def query(self) -> str:
-        """What follows the columns of a SELECT."""
+        """The part of a SELECT behind its columns."""
         listed = f" FROM {', '.join(self.sources)}" if self.sources else ""
         return listed + (f" WHERE {self.where.text}" if self.where != YES or not self.sources else "")
 

@@ -44,7 +44,7 @@ class Cell:
 
 
 class Cells:
-    """What stands for the values of each sort in the bound tables."""
+    """The cells that stand for the values of each sort in the bound tables."""
 
     def __init__(self, deployment: Deployment, bound: BoundTables, connection: sa.Connection) -> None:
         """Find what the columns of each sort hold; raise `InputError` if they do not agree."""

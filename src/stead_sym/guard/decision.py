@@ -17,7 +17,7 @@ Reason: TypeAlias = Literal[
     "needs approval",
     "undecided",
 ]
-"""Why a call is denied.
+"""The reason for which a call is denied.
 
 ``unknown tool``: the agent has no tool of this name. ``bad arguments``: one is missing, too many, or no value
 of its sort. ``not offered``: the tool's guard is not true. ``not allowed``: a gate's line forbids it, or none
@@ -30,7 +30,7 @@ value of its finite sort stands for.
 
 
 Outcome: TypeAlias = Literal["done", "failed", "conflict", "unknown"]
-"""What became of a call that was allowed.
+"""The outcome of a call that was allowed.
 
 ``failed``: its tool has refused it or raised an error. ``conflict``: its transaction conflicts with another
 one, and nothing was changed. ``unknown``: no answer came.
@@ -52,7 +52,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a guard read in the database for a decision: truth values of the formulas that decide.
+    """A guard's reading of the database for a decision: truth values of the formulas that decide.
 
     ``gates`` has one for each line about the tool: a `permit` line matches the call, a `forbid` line may
     match it. ``within`` has one for each bounded sort: the database keeps the bound. ``possibly`` is there if

@@ -28,7 +28,7 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, slots=True)
 class CheckedLog:
-    """What a log that is intact holds: the number of its lines, and the hash of the last one."""
+    """The number of lines of an intact log, and the hash of the last one."""
 
     lines: int
     head: str

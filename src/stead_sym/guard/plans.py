@@ -38,7 +38,7 @@ _ARGUMENT = "arg_"  # before a parameter's name: what stands for its argument in
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What decides the calls of a tool.
+    """The conditions that decide the calls of a tool.
 
     The ``query`` has a column for the guard, one for each line of the gates, and one for each bound, as the
     ``rules`` have them; each is true in favour of the call. ``formula`` is true of the calls that guard and

@@ -28,7 +28,7 @@ _OUTCOMES = get_args(Outcome)
 
 @dataclass(frozen=True, slots=True)
 class ReplayedLog:
-    """What a log shows. ``fault`` is why a decision does not follow from the deployment, with its line.
+    """A replayed log. ``fault`` is why a decision does not follow from the deployment, with its line.
 
     ``guards`` has the gates of each kind of guard that appended to it. ``outcomes`` counts what became of
     calls that were ``allowed``; of the others the log does not tell. Of those that were ``denied``,

@@ -35,7 +35,7 @@ class GateLines:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides the calls of a tool: its guard as it is printed, gates, and the bounds of sorts.
+    """The rules for the calls of a tool: its guard as it is printed, gates, and the bounds of sorts.
 
     ``never_met`` is what happens to a call that the verification does not cover, or None without one.
     """

@@ -54,7 +54,7 @@ class OutsideSubset(Exception):
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is kept: key and other columns in one relation, each that may be NULL in another.
+    """The relations of a table: key and other columns in one, each that may be NULL in another.
 
     ``terms`` are the columns of the first relation, in its order, and ``maybe`` the relations of the others.
     Columns are in lower case, with their names in the deployment and their sorts.
@@ -113,7 +113,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Value:
-    """What an expression stands for: nothing (NULL), or a term where ``parts`` hold for its ``binders``."""
+    """The meaning of an expression: nothing (NULL), or a term where ``parts`` hold for its ``binders``."""
 
     term: Term | None
     sort: str | None

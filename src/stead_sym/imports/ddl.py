@@ -34,7 +34,7 @@ _MATTERS = re.compile(r"\b(?:CREATE\s+TABLE|PRIMARY|FOREIGN|UNIQUE|CHECK|ENUM)\b
 _COPIED = re.compile(
     r"^COPY\b[^;]*\bFROM\s+stdin\b[^;]*;$.*?^\\\.$|^\\.*?$", re.MULTILINE | re.DOTALL | re.IGNORECASE
 )
-"""What psql reads itself: the rows of COPY in a dump, and its own commands."""
+"""Lines that psql reads itself: the rows of COPY in a dump, and its own commands."""
 
 _KINDS: Mapping[Kind, str] = {
     "text": "CHAR NCHAR VARCHAR NVARCHAR BPCHAR TEXT TINYTEXT MEDIUMTEXT LONGTEXT NAME UUID UNIQUEIDENTIFIER",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["text", "number", "boolean", "time", "other"]
-"""What a column holds; identifiers are texts or numbers."""
+"""The type of a column; identifiers are texts or numbers."""
 OnDelete: TypeAlias = Literal["refuse", "cascade", "set null", "set default"]
-"""What happens to a row when what it refers to is deleted."""
+"""The change of a row when the row that it refers to is deleted."""
 
 
 COMPUTED = "()"

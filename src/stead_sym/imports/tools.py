@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from stead_sym.errors import InputError
 
 ParameterKind: TypeAlias = Literal["text", "number", "integer", "boolean", "list", "object", "unknown"]
-"""What a parameter holds."""
+"""The type of a parameter."""
 
 _JSON_KINDS: Mapping[str, ParameterKind] = {
     "string": "text",

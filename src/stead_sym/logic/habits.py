@@ -191,6 +191,12 @@ _HABITS = (
 _COUNTED = re.compile(r"\bcount\s*\(?\s*(\w+)\s*(?:\([\w\s,]*\))?\s*\)?\s*(<=|>=|==?|<|>)\s*(\d{1,9})\b")
 """`count(P) <= 2`, `count P(x) <= 2` and the like."""
 
+_OVER = r"\w+(?:\s*:\s*\w+|\s+in\s+\w+)?"
+_AMOUNTS = re.compile(rf"\b(count\s+|sum\s+)(?:[^.]*?\bfor\s+)?{_OVER}(?:\s*,\s*{_OVER})*\s*\.\s*")
+"""The head of `count x: s. …` or `sum a for x: s, a: n. …`; its group is the word."""
+_COMPARED = re.compile(r"\s*((?:[<>]=?|!?=)\s*)(-?\w+)")
+_ATOM = re.compile(r"~?\w+(?:\([^()]*\))?\s*")
+
 _ITEMS = {
     "action": "tool", "function": "tool", "operation": "tool", "def": "tool",
     "transition": "event", "environment": "event",
@@ -243,6 +249,8 @@ def habit(text: str, place: int, allowed: Set[str]) -> str | None:
             return question
     if (counted := _counted(text, begin, place, before + here)) is not None:
         return counted
+    if (grouped := _grouped(before, here)) is not None:
+        return grouped
     return next((known.mend for known in _HABITS if known.fits(before, here, allowed)), None)
 
 
@@ -257,4 +265,25 @@ def _counted(text: str, begin: int, place: int, line: str) -> str | None:
         word = {"<": "atmost", ">": "atleast"}.get(ordering[0], "exactly")
         if number >= 0:
             return f"write `{word} {number} x. {relation}(x)`"
+    return None
+
+
+def _grouped(before: str, here: str) -> str | None:
+    """Return the suggestion for a `count` or `sum` that is compared without parentheses around it.
+
+    The error is behind the word if a formula is expected, and at the comparison if parentheses begin before
+    the word.
+    """
+    line, place = before + here, len(before)
+    for head in _AMOUNTS.finditer(line):
+        compared = None
+        if place == head.end(1):
+            compared = _COMPARED.search(line, head.end())
+        elif place > head.end() and line.count("(", head.end(), place) == line.count(")", head.end(), place):
+            compared = _COMPARED.match(line, place)
+        if compared is not None:
+            body = line[head.end() : compared.start()].strip()
+            body = body if _ATOM.fullmatch(body) else "…"
+            other = "…" if compared[2] in ("count", "sum") else compared[2]
+            return f"parentheses are missing: `({head[0].strip()} {body}) {compared[1]}{other}`"
     return None

@@ -274,18 +274,23 @@ class FormulaReader:
             default = default if declared else known or default
         return tuple(reversed(found))
 
-    def atom(self, node: Node, bound: frozenset[str] = frozenset()) -> Atom:
+    def atom(self, node: Node, bound: frozenset[str] = frozenset(), *, into: bool = False) -> Atom:
         """Return the atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`.
 
-        Raise `ParseError` for an atom with both named and unnamed arguments.
+        Raise `ParseError` for an atom with both named and unnamed arguments. ``into``: it stands behind
+        `set`, where the unnamed ones may be meant as the key.
         """
         name, row = tokens_of(node)[0], node.children[1]
         cells = row.children if isinstance(row, Tree) else []
         named = [cell for cell in cells if isinstance(cell, Tree) and cell.data == "named"]
         if named and len(named) < len(cells):
+            mend = "name the columns of all, or of none"
+            if into and cells[-len(named) :] == named:
+                key = ", ".join(str(self.term(cell, bound)) for cell in cells[: -len(named)])
+                values = ((tokens_of(cell)[0], self.term(cell.children[1], bound)) for cell in named)
+                mend = "write " + " and ".join(f"`set {name}({key}).{c} = {value}`" for c, value in values)
             raise ParseError(
-                f"{name} has arguments with and without a column's name; name the columns of all, or of none",
-                self.span(named[0]),
+                f"{name} has arguments with and without a column's name; {mend}", self.span(named[0])
             )
         args = tuple(
             self.term(c.children[1] if isinstance(c, Tree) and c.data == "named" else c, bound) for c in cells

@@ -18,13 +18,14 @@ from stead_sym.report.verdicts import MARKS, shown_by
 from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.support.printable import plural
 from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.gates import under_gates
 from stead_sym.verification.hypotheses import Hypotheses, Hypothesis
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import OF_NOTHING, Verdict, expectation
 
 _MEANING = {
     "holds": "true of the deployment itself, with as many records as ever come in: no run refutes it",
-    OF_NOTHING: "true only because what it speaks of never happens: a finding says what",
+    OF_NOTHING: "true only because what it speaks of never happens{gates}: a finding says what",
     "fails": "not true: a run of the deployment shows that, step by step",
     "unknown": "not answered: the reason stands with it; what was found so far is no answer",
 }
@@ -44,7 +45,9 @@ def verdicts_section(result: Verification) -> Iterator[Html]:
         class_="verdicts",
     )
     words = [word for word in _MEANING if word in {verdict.said for verdict in result.verdicts.values()}]
-    yield tag("dl", (tag("div", tag("dt", w), tag("dd", _MEANING[w])) for w in words), class_="legend")
+    gates = under_gates(result.deployment)
+    meanings = ((word, _MEANING[word].format(gates=gates)) for word in words)
+    yield tag("dl", (tag("div", tag("dt", w), tag("dd", said)) for w, said in meanings), class_="legend")
 
 
 def _class(verdict: Verdict) -> str:

@@ -109,7 +109,7 @@ class Narrower:
 
 @dataclass(frozen=True, slots=True)
 class Leeway:
-    """How the verified agents over- or under-approximate the deployed ones."""
+    """The over- and under-approximation of the deployed agents by the verified ones."""
 
     open: Open
     wider: tuple[Wider, ...] = ()

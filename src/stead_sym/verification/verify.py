@@ -39,11 +39,13 @@ from stead_sym.verification.early import watching
 from stead_sym.verification.explore import explored, telling_apart
 from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.gates import shares
+from stead_sym.verification.findings.ranges import without_difference
 from stead_sym.verification.findings.reached import Examined, nowhere_fair, reached_findings
 from stead_sym.verification.findings.static import of_text
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import Domain, EngineName, Options
 from stead_sym.verification.orbits import Open
+from stead_sym.verification.readings import answer
 from stead_sym.verification.result import Verification, agent_runs
 from stead_sym.verification.scope import Leeway, leeway
 from stead_sym.verification.verdict import Verdict
@@ -203,11 +205,13 @@ class _Verifying:
             answers = of_engine(self.deployment, self.specs, self.wrappers, found, left_open, self.progress)
         moves = Moves(self.deployment, self.wrappers, restriction)
         verdicts: dict[str, Verdict] = {}
-        for answer, by_run in answers:
-            verdicts[answer.spec] = hypotheses.concluded(answer, by_run=by_run)
+        for found_one, by_run in answers:
+            verdicts[found_one.spec] = hypotheses.concluded(found_one, by_run=by_run)
             if self.established is not None:
-                self.established(verdicts[answer.spec], moves)
-        examined = self._examined(engine, verdicts, left_open) if self.options.findings else Examined()
+                self.established(verdicts[found_one.spec], moves)
+        examined = Examined()
+        if self.options.findings:
+            examined = self._examined(engine, verdicts, left_open, hypotheses)
         verdicts |= {name: replace(verdicts[name], empty=True) for name in examined.emptied}
         return Verification(
             deployment=self.deployment,
@@ -248,18 +252,29 @@ class _Verifying:
             self.established(verdict, Moves(self.deployment, self.wrappers, self.restriction))
 
     def _examined(
-        self, engine: Engine | None, verdicts: Mapping[str, Verdict], left_open: Leeway
+        self,
+        engine: Engine | None,
+        verdicts: Mapping[str, Verdict],
+        left_open: Leeway,
+        hypotheses: Hypotheses,
     ) -> Examined:
-        """Return the findings; those over reachable states are for the specifications that hold or fail."""
+        """Return the findings; those over reachable states are for the specifications that hold or fail.
+
+        Findings on the text are left out if what they warn of was verified, or makes no difference.
+        """
         about = {None, *(spec.name for spec in self.specs)}
         stated = [finding for finding in of_text(self.deployment) if finding.spec in about]
         if engine is None:
             return self._accepting(Examined(tuple(stated)))
+        if not hypotheses.missing_for(True):  # then the keys hold, however they were written
+            stated = [finding for finding in stated if finding.kind != "key at risk"]
         if self.progress is not None:
             answers = Counter(verdict.holds for verdict in verdicts.values())
             counts = {"hold": answers[True], "fail": answers[False], "open": answers[None]}
             self.progress("findings", **{word: number for word, number in counts.items() if number})
         decided = [spec for spec in self.specs if verdicts[spec.name].holds is not None]
+        idle = without_difference(self.deployment, decided, lambda said: answer(engine, said).holds)
+        stated = [finding for finding in stated if finding not in idle]
         examined = reached_findings(self.deployment, engine, decided, self.wrappers)
         unfair = nowhere_fair(self.deployment, engine)
         of_whom = (

@@ -48,7 +48,7 @@ class Loops:
         keeps: Callable[[Instance], bool],
         near: Mapping[str, Sequence[Value]],
     ) -> None:
-        """All states have to keep a condition. Calls are tried first with the values ``near``, by sort."""
+        """Start at a state. Every state has to keep ``keeps``; calls are tried with ``near`` values first."""
         self._field, self._keeps, self._near = field, keeps, near
         actions = field.deployment.fair_actions
         self._fair = frozenset(action.name for action in actions if action.kind != "agent")

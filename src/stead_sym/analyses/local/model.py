@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, islice
 
-from stead_sym.agents.roles import ANY, AgentLike, wrap_all
+from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.questions import by_witness, questions
 from stead_sym.analyses.local.refinement import Question, Refuted, Refuting, Scope
@@ -129,7 +129,11 @@ class Local:
         backend: Backend | None = None,
     ) -> Local:
         """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
-        wrappers = wrap_all(deployment, agent)
+        return cls.under_all(deployment, wrap_all(deployment, agent), backend)
+
+    @classmethod
+    def under_all(cls, deployment: Deployment, wrappers: Wrappers, backend: Backend | None = None) -> Local:
+        """Return the deployment under its agents as they are wrapped (`under`)."""
         return cls(followed(deployment, wrappers, None), backend, exact=exact(deployment, wrappers))
 
     def key(self, relation: str) -> tuple[int, ...]:

@@ -43,6 +43,7 @@ class Runs:
         for action in self.actions:
             relations[_names(action)].append(action.relation)
         self._actions = [(pairs, manager.disj(parts)) for pairs, parts in relations.items()]
+        self._known: dict[tuple[Core, Bdd], Known] = {}
 
     def image(self, states: Bdd) -> Bdd:
         """Return the states to which an action leads from these."""
@@ -96,9 +97,14 @@ class Runs:
 
         No step leaves ``within``.
         """
-        m = self._m
         if not is_temporal(f):
             return self._reading(f)
+        if (f, within) not in self._known:
+            self._known[f, within] = self._computed(f, within)
+        return self._known[f, within]
+
+    def _computed(self, f: Core, within: Bdd) -> Known:
+        m = self._m
         match f:
             case Not(body):
                 return ~self.known(body, within)
@@ -144,10 +150,11 @@ class Runs:
 
         It may be in several ways, and all of them do.
         """
-        others = within & ~states
-        return self._m.disj(
-            one.enabled & ~self._before(one.actions, others) & (~one.without | states) for one in self._sure
-        )
+        return self._m.disj(one.enabled & self._leading(one, states, within) for one in self._sure)
+
+    def _leading(self, one: Sure, states: Bdd, within: Bdd) -> Bdd:
+        """Return the states from which each way in which something can happen leads into ``states``."""
+        return ~self._before(one.actions, within & ~states) & (~one.without | states)
 
     def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
         """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
@@ -157,8 +164,8 @@ class Runs:
                 target = self.known(f, within).must & within
                 open_ = self.known(left, within).may & within & ~target
                 for one in self._sure:
-                    leads = self._before(one.actions, target) & ~self._before(one.actions, within & ~target)
-                    if leads & ~one.without & open_ & ~one.enabled != m.false:
+                    leads = self._before(one.actions, target) & self._leading(one, target, within)
+                    if leads & open_ & ~one.enabled != m.false:
                         yield one
                 yield from self.helpful(right, within)
             case Not() | And() | Iff() | Next() | Globally() if is_temporal(f):

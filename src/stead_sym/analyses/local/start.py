@@ -59,7 +59,7 @@ def names_in(fact: Formula) -> tuple[Value, ...]:
 
 
 class Start:
-    """Which values make which facts true in D0; kept between questions."""
+    """Index of the facts of D0 by their values; kept between questions."""
 
     def __init__(self, deployment: Deployment, mentioned: Mapping[str, Sequence[Value]]) -> None:
         self._init = deployment.init

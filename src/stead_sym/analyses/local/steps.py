@@ -97,7 +97,8 @@ class Steps:
         """``outside``: where a name stands for a value outside C."""
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
-        self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | Bdd]]] = {}
+        self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | None]]] = {}
+        self._unchanging: dict[tuple[str, int, int], Bdd] = {}
         self._columns = {
             (atom.relation, column)
             for fact in bits
@@ -116,7 +117,7 @@ class Steps:
         """Yield the events with a fairness constraint, for the values with which they may have to happen."""
         for event, given in self._constrained():
             happens = conjunction((event.guard, can_take(self._deployment, event)))
-            enabled = self._surely(event, given, happens)
+            enabled = self._surely(event, given, _for_some(self._deployment, event, given, happens))
             if enabled != self._m.false:
                 yield Sure(enabled, *self._taken(event, range(len(event.effects)), given))
 
@@ -133,9 +134,9 @@ class Steps:
                         actions, without = self._taken(tool, [by], given)
                         if actions:
                             happens = conjunction((tool.guard, can_take_effect(self._deployment, effect)))
-                            enabled = self._surely(tool, given, happens)
-                            reads = frozenset(facts_in(_for_some(self._deployment, tool, given, happens)))
-                            yield Sure(enabled, actions, without, reads)
+                            some = _for_some(self._deployment, tool, given, happens)
+                            enabled = self._surely(tool, given, some)
+                            yield Sure(enabled, actions, without, frozenset(facts_in(some)))
 
     def _given(self, tool: Tool) -> Iterator[Mapping[str, Value]]:
         """Yield values of some of the parameters, first of none."""
@@ -157,10 +158,10 @@ class Steps:
                 for chosen in product(*ranges):
                     yield event, {p.name: value for p, value in zip(event.params, chosen, strict=True)}
 
-    def _surely(self, tool: Tool, given: Mapping[str, Value], happens: Formula) -> Bdd:
-        """Return where the condition is surely true with these values, and some for the other parameters.
+    def _surely(self, tool: Tool, given: Mapping[str, Value], some: Formula) -> Bdd:
+        """Return where a tool surely can be called with these values, and some for the other parameters.
 
-        All values are active there.
+        ``some`` is the condition of that (`_for_some`). All values are active there.
         """
         for param in tool.params:
             if param.name not in given:
@@ -170,34 +171,40 @@ class Steps:
                     return self._m.false
             elif not implies_active(core(tool.guard), param.name):
                 return self._m.false
-        return self._reading(_for_some(self._deployment, tool, given, happens)).must
+        return self._reading(some).must
 
     def _taken(
         self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]
     ) -> tuple[tuple[Action, ...], Bdd]:
         """Return what some alternatives may do with these values, and where they may change no fact."""
-        ways = [
-            way
-            for by in alternatives
-            for values, way in self._ways(tool, by)
-            if all(same(values[name], value) is not False for name, value in given.items())
-        ]
-        actions = tuple(way for way in ways if isinstance(way, Action))
-        return actions, self._m.disj(way for way in ways if not isinstance(way, Action))
+        actions, without = list[Action](), list[Bdd]()
+        for by in alternatives:
+            for number, (values, action) in enumerate(self._ways(tool, by)):
+                if any(same(values[name], value) is False for name, value in given.items()):
+                    continue
+                if action is None:
+                    without.append(self._without_change(tool, by, number))
+                else:
+                    actions.append(action)
+        return tuple(actions), self._m.disj(without)
 
-    def _ways(self, tool: Tool, by: int) -> Sequence[tuple[Mapping[str, Value], Action | Bdd]]:
-        """Return the step of an alternative for all values, or where it may be taken if it changes none."""
+    def _ways(self, tool: Tool, by: int) -> Sequence[tuple[Mapping[str, Value], Action | None]]:
+        """Return the choices of values of an alternative, each with its step; None if it changes no fact."""
         if (tool.name, by) not in self._kept:
             effect = tool.effects[by]
-            found: list[tuple[Mapping[str, Value], Action | Bdd]] = []
-            for values in self._choices(tool, effect):
-                own = _terms(values)
-                way: Action | Bdd | None = self._action(tool, by, effect, values)
-                if way is None:
-                    way = self._enabled(effect, own, _conditions(tool, effect, own))
-                found.append((values, way))
-            self._kept[tool.name, by] = found
+            self._kept[tool.name, by] = [
+                (values, self._action(tool, by, effect, values)) for values in self._choices(tool, effect)
+            ]
         return self._kept[tool.name, by]
+
+    def _without_change(self, tool: Tool, by: int, number: int) -> Bdd:
+        """Return where an alternative may be taken with the choice of values of this number."""
+        if (tool.name, by, number) not in self._unchanging:
+            effect, values = tool.effects[by], _terms(self._ways(tool, by)[number][0])
+            self._unchanging[tool.name, by, number] = self._enabled(
+                effect, values, _conditions(tool, effect, values)
+            )
+        return self._unchanging[tool.name, by, number]
 
     def _of_alternative(self, tool: Tool, by: int, effect: Effect) -> Iterator[Action]:
         if effect.is_ensure:
@@ -206,7 +213,7 @@ class Steps:
         unread = {name: Var(name) for name in _variables(tool, effect)}
         if not any(any(Write(effect, unread, self._reading).may_change(fact)) for fact in self._bits):
             return
-        yield from (way for _, way in self._ways(tool, by) if isinstance(way, Action))
+        yield from (action for _, action in self._ways(tool, by) if action is not None)
 
     def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
         """Return the step of an alternative with these values; None if it changes no fact."""

@@ -20,7 +20,6 @@ from stead_sym.analyses.local.field import can_be_followed
 from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.local.refinement import Refuted
-from stead_sym.analyses.views.choices import exact, followed
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.history import begun
 from stead_sym.deployment.parts import Spec
@@ -88,8 +87,7 @@ def localise(
     deployment = deployment.following(asked, running)
     asked = deployment.chosen(spec.name for spec in asked)
     wrappers = wrap_all(deployment, agents)
-    guarded, certain = followed(deployment, wrappers, None), exact(deployment, wrappers)
-    local = Local(guarded, backend, exact=certain)
+    local = Local.under_all(deployment, wrappers, backend)
     left_open = leeway(deployment, None, wrappers, asked)
     known = all(one is None or type(one.agent) is RuleAgent for one in wrappers.values())
     moves = None

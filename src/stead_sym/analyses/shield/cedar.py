@@ -30,7 +30,7 @@ _AGENT = "agent"
 
 @dataclass(frozen=True, slots=True)
 class CedarRules:
-    """What a shield allows, as rules for a policy engine of Cedar.
+    """The calls that a shield allows, as rules for a policy engine of Cedar.
 
     ``text`` are the rules, with the ``schema`` as comments. It is empty if some tool has a condition that
     Cedar does not express; ``unsaid`` has these tools, each with the reason.

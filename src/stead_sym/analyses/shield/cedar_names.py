@@ -53,7 +53,7 @@ class Attribute:
 
     @property
     def described(self) -> str:
-        """What it holds, in words."""
+        """The content in words."""
         names = ", ".join(column_name(self.relation, place) for place in self.columns)
         if not names:
             return f"whether there is {self.fact}"

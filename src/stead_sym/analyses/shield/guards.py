@@ -132,7 +132,9 @@ class Separating:
         return _either(best.formula, here, there)
 
 
-def literals(manager: Manager, within: Bdd, found: Iterable[tuple[Formula, Bdd, bool]]) -> Sequence[Literal]:
+def distinct_literals(
+    manager: Manager, within: Bdd, found: Iterable[tuple[Formula, Bdd, bool]]
+) -> Sequence[Literal]:
     """Return the formulas and their negations with the calls ``within`` for which they are true.
 
     Of those that are true for the same calls only one is kept: one from the demands if there is any, and the

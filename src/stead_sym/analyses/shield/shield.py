@@ -22,7 +22,7 @@ from stead_sym.agents.roles import ANY, AgentLike, deciding, wrap_all
 from stead_sym.analyses.shield.cedar import CedarRules, cedar_rules
 from stead_sym.analyses.shield.conditions import conditions
 from stead_sym.analyses.shield.demands import demands
-from stead_sym.analyses.shield.guards import Separating, literals, negated
+from stead_sym.analyses.shield.guards import Separating, distinct_literals, negated
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.offered import says_offered
@@ -97,7 +97,7 @@ class Shield:
 
     @cached_property
     def cedar(self) -> CedarRules:
-        """What is allowed as rules of Cedar, over the facts that a caller gives with each request."""
+        """The allowed calls as rules of Cedar, over the facts that a caller gives with each request."""
         title = f"Cedar rules: the calls of any agent of {self.deployment.name}, such that"
         conditions = {tool.tool: tool.condition for tool in self.tools}
         return cedar_rules(self.deployment, conditions, f"{title} these hold: {', '.join(self.kept)}")
@@ -253,7 +253,7 @@ def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequ
                 continue
             yield formula, offers.condition(tool.name, told), said
 
-    known = () if denied == manager.false else literals(manager, allowed | denied, read())
+    known = () if denied == manager.false else distinct_literals(manager, allowed | denied, read())
     separating = Separating(manager, allowed, denied, known, lambda calls: manager.count(calls, bits))
     condition = separating.condition
     if condition is not None:

@@ -67,9 +67,9 @@ NOT_ALWAYS = (
 _OF_STEPS = (
     "nothing is shown so where states keep the last step or the past; write a bound to ask this within it"
 )
-"""What a step makes of `f since g` is about D', and whether the values of σ are active there. A part of D' on
-these values need not show that: the facts that keep them active may hold other values. So a part of D and of
-what is kept does not say what the same part is after the step, and the update is not in the fragment."""
+"""The update of `f since g` by a step is about D', and whether the values of σ are active there. A part of D'
+on these values need not show that: the facts that keep them active may hold other values. So a part of D and
+of what is kept does not say what the same part is after the step, and the update is not in the fragment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ def shares(deployment: Deployment, engine: Engine) -> tuple[Share, ...]:
     return tuple(Share(gate.name, enabled, let_through(gate)) for gate in _in_force(deployment))
 
 
+def under_gates(deployment: Deployment) -> str:
+    """Return the words that end a sentence about the states that the gates in force leave; empty without."""
+    return ("", " under this gate", " under these gates")[min(len(deployment.gated), 2)]
+
+
 def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Finding]:
     """Yield findings on the gates in force that allow no call, and on their lines that have no effect.
 

@@ -6,9 +6,12 @@ taking every atom that mentions the value as false, and every equality as either
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import fresh_name
@@ -39,7 +42,7 @@ from stead_sym.logic.syntax import (
 )
 from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.occurrences import Occurrence, replaced
+from stead_sym.verification.findings.occurrences import Occurrence, Path, occurrences, replaced
 
 # finite sorts
 
@@ -48,27 +51,106 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
     """Yield quantifiers over a finite sort that may miss an inactive value which makes a difference."""
     may_miss = Missing(deployment)
     for spec in deployment.specs:
-        for part in may_miss.parts(spec.formula):
-            sort, missing = part.binder.sort, may_miss.values(part.binder)
-            word = "exists" if isinstance(part, Exists) else "forall"
-            wild = part.binder.wild
-            shown = WILDCARD if wild else f"{word} {part.binder.name}"
-            name = fresh_name("y", free_variables(part)) if wild else part.binder.name
-            place = f", with {name} in the place of `_`," if wild else ""
-            keep = f"keep every value of {sort} in some fact"
-            write = f"write `{word} {name} in {sort}.`{place}"
-            if word == "exists":  # `exists x in s` is only easier to satisfy, also for an idle agent
-                remedy = f"{keep}; or {write} if one that no fact holds is to count"
-            else:
-                remedy = f"{write} for all declared values, or {keep}"
-            yield Finding(
-                "inactive values",
-                part.span or spec.span,
-                f"`{shown}` ranges over the values of {sort} that some fact holds"
-                f" at the time, not over all declared ones: {missing[0]} may be left out",
-                remedy,
-                spec.name,
+        for _, finding in _missing_in(spec, may_miss):
+            yield finding
+
+
+def without_difference(
+    deployment: Deployment, specs: Iterable[Spec], holds: Callable[[Formula], bool | None]
+) -> frozenset[Finding]:
+    """Return the findings of `misses_inactive` whose advice leaves the verdict as it is.
+
+    The advice is tried by itself, and together with all advice on the same specification. If the verdicts of
+    ``specs`` change with all of it and not with any by itself, each finding stands.
+    """
+    in_text = Counter(misses_inactive(deployment.unfollowed))
+    idle = Counter[Finding]()
+    may_miss = Missing(deployment)
+    for spec in specs:
+        found = list(_missing_in(spec, may_miss))
+        if not found or (verdict := holds(spec.formula)) is None:
+            continue
+        same = [holds(_declaring(spec.formula, paths)) is verdict for paths, _ in found]
+        if not all(same) or holds(_declaring(spec.formula, sum((p for p, _ in found), ()))) is verdict:
+            idle.update(finding for (_, finding), stays in zip(found, same, strict=True) if stays)
+    # a finding may be about several quantifiers, some of them below an operator of the past
+    return frozenset(finding for finding, number in idle.items() if number == in_text[finding])
+
+
+def _declaring(formula: Formula, paths: Iterable[Path]) -> Formula:
+    """Return the formula in which the quantifiers at these paths range over all declared values."""
+    for path in paths:
+        quantifier = formula
+        for child in path:
+            quantifier = children(quantifier)[child]
+        assert isinstance(quantifier, Exists | Forall)
+        binder = replace(quantifier.binder, declared=True)
+        formula = replaced(formula, path, replace(quantifier, binder=binder))
+    return formula
+
+
+def _missing_in(spec: Spec, may_miss: Missing) -> Iterator[tuple[tuple[Path, ...], Finding]]:
+    """Yield a finding for each quantifier of a specification that may miss a value.
+
+    With it come the paths of the quantifiers that its advice changes.
+    """
+    for occurrence in occurrences(spec.formula):
+        part = occurrence.formula
+        if not isinstance(part, Exists | Forall) or not may_miss.may_differ(part):
+            continue
+        sort, missing = part.binder.sort, may_miss.values(part.binder)
+        word = "exists" if isinstance(part, Exists) else "forall"
+        wild = part.binder.wild
+        shown = WILDCARD if wild else f"{word} {part.binder.name}"
+        name = fresh_name("y", free_variables(part)) if wild else part.binder.name
+        place = f", with {name} in the place of `_`," if wild else ""
+        keep = f"keep every value of {sort} in some fact"
+        paths: tuple[Path, ...] = (occurrence.path,)
+        head = f"{word} {name} in {sort}."
+        listed = _list_of(part, occurrence.above)
+        if len(listed) > 1:  # one variable stands before `in`
+            first = occurrence.path[: len(occurrence.path) - listed.index(part)]
+            missing_too = [may_miss.may_differ(one) for one in listed]
+            paths = tuple((*first, *[0] * k) for k, misses in enumerate(missing_too) if misses)
+            head = " ".join(
+                f"{word} {one.binder.name}{' in' if misses else ':'} {one.binder.sort}."
+                for one, misses in zip(listed, missing_too, strict=True)
             )
+        write = f"write `{head}`{place}"
+        if word == "exists":  # `exists x in s` is only easier to satisfy, also for an idle agent
+            remedy = f"{keep}; or {write} if one that no fact holds is to count"
+        else:
+            remedy = f"{write} for all declared values, or {keep}"
+        text = (
+            f"`{shown}` ranges over the values of {sort} that some fact holds"
+            f" at the time, not over all declared ones: {missing[0]} may be left out"
+        )
+        yield paths, Finding("inactive values", part.span or spec.span, text, remedy, spec.name)
+
+
+def _list_of(part: Exists | Forall, above: tuple[Formula, ...]) -> list[Exists | Forall]:
+    """Return the quantifiers that were written as one list of variables with this one, itself included.
+
+    The first of a list is placed where the list begins, every other one where its variable stands.
+    """
+
+    def continues(outer: Quantified, inner: Quantified) -> bool:
+        return (
+            type(outer) is type(inner)
+            and inner.span is not None
+            and inner.span == inner.binder.span
+            and not outer.binder.wild
+            and not inner.binder.wild
+        )
+
+    listed = [part]
+    for around in reversed(above):
+        if not isinstance(around, Exists | Forall) or not continues(around, listed[0]):
+            break
+        listed.insert(0, around)
+    while isinstance(inner := listed[-1].body, Exists | Forall) and continues(listed[-1], inner):
+        listed.append(inner)
+    return listed
 
 
 class Missing:
@@ -85,14 +167,16 @@ class Missing:
 
     def parts(self, formula: Expanded) -> list[Exists | Forall]:
         """Return the quantifiers over finite sorts for which an inactive value makes a difference."""
-        return [
-            part
-            for part in subformulas(formula)
-            if isinstance(part, Exists | Forall)
-            and not isinstance(part.body, Truth)
-            and self.values(part.binder)
+        quantifiers = (part for part in subformulas(formula) if isinstance(part, Exists | Forall))
+        return [part for part in quantifiers if self.may_differ(part)]
+
+    def may_differ(self, part: Exists | Forall) -> bool:
+        """Return True if the quantifier is over a finite sort and an inactive value makes a difference."""
+        return (
+            not isinstance(part.body, Truth)
+            and bool(self.values(part.binder))
             and isinstance(part, Exists) in _truths(core(part.body), part.binder.name)
-        ]
+        )
 
     def ranged(self, occurrence: Occurrence, by: Formula) -> frozenset[str]:
         """Return the variables whose range is the occurrence.

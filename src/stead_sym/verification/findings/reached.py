@@ -53,7 +53,14 @@ from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
 from stead_sym.verification.findings.forced import forced_choices, tied_choices
-from stead_sym.verification.findings.gates import Reached, forbidden, gate_findings, never_allowed, never_met
+from stead_sym.verification.findings.gates import (
+    Reached,
+    forbidden,
+    gate_findings,
+    never_allowed,
+    never_met,
+    under_gates,
+)
 from stead_sym.verification.findings.numbers import never_reached
 from stead_sym.verification.findings.occurrences import (
     Occurrence,
@@ -206,6 +213,7 @@ class _Vacuity:
         self.holds = holds
         self.missing = Missing(deployment)
         self.constrained = bool(deployment.fair or deployment.fair_actions)
+        self.gates = under_gates(deployment)
         self.taken: list[Occurrence] = []  # the subject of each finding
         self.trivial: dict[Path, bool] = {}  # occurrences with a vacuous truth value
         self.bodies = [o.path for o in occurrences(self.formula) if implication_for_some(o.formula)]
@@ -284,7 +292,7 @@ class _Vacuity:
             self.trivial[occurrence.path] = nothing
             return self._finding(
                 "no value", occurrence,
-                f"no reachable state holds a value of {sort}, so `{shown}` ranges over nothing",
+                f"no reachable state holds a value of {sort}{self.gates}, so `{shown}` ranges over nothing",
                 f"let some tool or `init` bring in a value of {sort}",
             )  # fmt: skip
         around = occurrence.above
@@ -319,7 +327,8 @@ class _Vacuity:
                 self.trivial[occurrence.path] = True
                 if self.constrained and not self.engine.under((), ()).holds(Not(met(premise))):
                     return self._finding(
-                        "premise never true", occurrence, f"the premise `{left}` is true on no fair run",
+                        "premise never true", occurrence,
+                        f"the premise `{left}` is true on no fair run{self.gates}",
                         "check what the `fair` lines ask for: some run that is not fair meets it",
                     )  # fmt: skip
                 kept = self.deployment.history.kept
@@ -328,7 +337,7 @@ class _Vacuity:
                 }
                 return self._finding(
                     "premise never true", occurrence,
-                    f"the premise `{left}` is true at no reachable state",
+                    f"the premise `{left}` is true at no reachable state{self.gates}",
                     _GONE if steps.intersection(relations_in(left))
                     else "check the names and values in it, and whether the agent ever gets there",
                 )  # fmt: skip
@@ -346,7 +355,7 @@ class _Vacuity:
         return self._finding(
             "vacuous", occurrence,
             f"{name} does not matter: with `{by}` in its place the specification still {self._word}"
-            f"{self._empty(occurrence.above[-1])}",
+            f"{self.gates}{self._empty(occurrence.above[-1])}",
             "ask for more" if self.holds else "look for the reason in the rest of it",
         )  # fmt: skip
 

@@ -32,7 +32,6 @@ from stead_sym.engines.symbolic.bdd.relation import Relation
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.engines.symbolic.plan.planner import Plan
 from stead_sym.engines.symbolic.step.transitions import Transitions
-from stead_sym.relational.schema import Relation as Symbol
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Pulse
 
@@ -51,6 +50,8 @@ class Pairs:
         self.encoding = plan.encoding
         self.manager = plan.encoding.manager
         self.vectors = tuple(vectors)
+        self._steps = plan.deployment.history.whole_steps
+        """The relations that record the arguments of the last step."""
         self._mortal = tuple(vector for vector in self.vectors if vector.mortal)
         self._transitions = transitions
         self._report = report
@@ -82,11 +83,6 @@ class Pairs:
         listed = self.encoding.active(vector.sort, vector) | self.encoding.is_among(vector, constants)
         of_step = {value: self.of_step(vector.sort, value) for value in self.encoding.values[vector.sort]}
         return listed | self.encoding.table(vector, of_step) if self._steps else listed
-
-    @property
-    def _steps(self) -> tuple[Symbol, ...]:
-        """The relations that record the arguments of the last step."""
-        return self.plan.deployment.history.whole_steps
 
     def of_step(self, sort: str, value: Value, *, primed: bool = False) -> Bdd:
         """Return the states whose last step has the value among its arguments."""

@@ -94,12 +94,15 @@ def _linked(together: Iterable[Set[Value]]) -> Graph:
     return dict(links)
 
 
-def _components(graph: Graph) -> Iterator[list[Value]]:
-    """Yield the connected components, in the order of their first vertices; each begins with that."""
+def _components(graph: Graph) -> Iterator[dict[Value, int]]:
+    """Yield the connected components, in the order of their first vertices; each begins with that.
+
+    A component is its vertices with their distances from the first.
+    """
     found: set[Value] = set()
     for value in graph:
         if value not in found:
-            component = list(_distances(graph, value))
+            component = _distances(graph, value)
             found.update(component)
             yield component
 
@@ -116,7 +119,7 @@ def _distances(graph: Graph, start: Value) -> dict[Value, int]:
     return distances
 
 
-def _close_together(graph: Graph, component: list[Value]) -> list[Value]:
+def _close_together(graph: Graph, component: Mapping[Value, int]) -> list[Value]:
     """Return the vertices of a component in an order that keeps neighbours close.
 
     It is the reverse of the order of Cuthill and McKee (1969), from a vertex that is about as far from others
@@ -131,16 +134,16 @@ def _close_together(graph: Graph, component: list[Value]) -> list[Value]:
     return list(reversed(ordered))
 
 
-def _peripheral(graph: Graph, component: list[Value]) -> Value:
+def _peripheral(graph: Graph, component: Mapping[Value, int]) -> Value:
     """Return a vertex such that those farthest from it have none that is farther from them."""
-    value, eccentricity = component[0], 0
+    value, eccentricity, distances = next(iter(component)), 0, component
     while True:
-        distances = _distances(graph, value)
         most = max(distances.values())
         if most <= eccentricity:
             return value
         farthest = [other for other, distance in distances.items() if distance == most]
         value, eccentricity = min(farthest, key=lambda other: (len(graph[other]), other)), most
+        distances = _distances(graph, value)
 
 
 def _hubs(graph: Graph, fields: Iterable[Field], deployment: Deployment) -> set[Value]:

@@ -58,7 +58,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What some statements delete and insert, per field.
+    """The facts that some statements delete and insert, per field.
 
     ``leaving`` has parts of the states in which the fact that holds is deleted, ``arriving`` parts of the
     insertions.

@@ -1,0 +1,44 @@
+"""Docstrings begin as CONTRIBUTING asks: functions with a verb, everything else with what it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import stead_sym
+
+SOURCES = Path(stead_sym.__file__).resolve().parents[1]
+CLAUSES = ("What ", "Whether ", "Those ", "That ", "Who ", "Why ", "Where ", "Which ", "How ")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def docstrings() -> Iterator[tuple[str, bool, str]]:
+    """Yield each docstring with its place, and if it is of a function that is no property."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)) is not None:
+                functional = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+                    "property" in ast.unparse(decorator) for decorator in node.decorator_list
+                )
+                yield f"{path.relative_to(SOURCES)}:{getattr(node, 'lineno', 1)}", functional, text
+            below = getattr(node, "body", None)
+            for before, after in pairwise(below) if isinstance(below, list) else ():
+                match before, after:
+                    case ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
+                        yield f"{path.relative_to(SOURCES)}:{after.lineno}", False, text
+                    case _:
+                        pass
+
+
+def test_none_begins_with_a_clause() -> None:
+    found = list(docstrings())
+    assert len(found) > 1000
+    assert [(place, text) for place, _, text in found if text.startswith(CLAUSES)] == []
+
+
+def test_those_of_functions_begin_with_a_verb() -> None:
+    nouns = ("The ", "A ", "An ", "All ", "Each ", "Every ")
+    found = [(place, text) for place, functional, text in docstrings() if functional]
+    assert [(place, text) for place, text in found if text.startswith(nouns)] == []
