@@ -3252,7 +3252,7 @@ MUTATIONS = (
     Mutation(
         "few facts: runs that a constraint on states leaves out do not count",
         "/analyses/local/refinement.py",
-        "endless = not local.deployment.fair and any(",
+        "endless = not deployment.fair and any(",
         "endless = any(",
     ),
     Mutation(

@@ -121,6 +121,6 @@ class Denied:
 
 
 NeverMet: TypeAlias = Literal["deny", "allow", "ask"]
-"""What happens to a call that the verification does not cover: it is denied, allowed, or needs approval."""
+"""The answer to a call that the verification does not cover: it is denied, allowed, or needs approval."""
 
 Decision: TypeAlias = Allowed | Denied

@@ -56,7 +56,7 @@ class Refuting:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What questions of a specification are about.
+    """The values and the deployment that the questions of a specification are about.
 
     The constants that are ``mentioned``, by sort, the sorts that are ``named``, and the ``start`` of runs.
     ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a declared
