@@ -160,7 +160,7 @@ class Steps:
     def _surely(self, tool: Tool, given: Mapping[str, Value], happens: Formula) -> Bdd:
         """Return where the condition is surely true with these values, and some for the other parameters.
 
-        All values are active there.
+        All values are active there. Nowhere if the condition speaks of a fresh value, as that of a `choose` may.
         """
         for param in tool.params:
             if param.name not in given:
@@ -170,7 +170,8 @@ class Steps:
                     return self._m.false
             elif not implies_active(core(tool.guard), param.name):
                 return self._m.false
-        return self._reading(_for_some(self._deployment, tool, given, happens)).must
+        for_some = _for_some(self._deployment, tool, given, happens)
+        return self._m.false if free_variables(for_some) else self._reading(for_some).must
 
     def _taken(
         self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]
