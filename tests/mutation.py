@@ -3209,8 +3209,8 @@ MUTATIONS = (
     Mutation(
         "few facts: a fair event comes where it may be enabled",
         "/analyses/local/steps.py",
-        "return self._reading(_for_some(self._deployment, tool, given, happens)).must",
-        "return self._reading(_for_some(self._deployment, tool, given, happens)).may",
+        "else self._reading(for_some).must",
+        "else self._reading(for_some).may",
     ),
     Mutation(
         "few facts: one of the ways in which a call may go is enough for a run that is asked for",

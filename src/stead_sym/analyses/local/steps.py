@@ -160,7 +160,7 @@ class Steps:
     def _surely(self, tool: Tool, given: Mapping[str, Value], happens: Formula) -> Bdd:
         """Return where the condition is surely true with these values, and some for the other parameters.
 
-        All values are active there. Nowhere if the condition speaks of a fresh value, as that of a `choose` may.
+        All values are active there. It is nowhere if the condition has a fresh value, as a `choose` may.
         """
         for param in tool.params:
             if param.name not in given:
