@@ -3210,8 +3210,8 @@ MUTATIONS = (
     Mutation(
         "few facts: a fair event comes where it may be enabled",
         "/analyses/local/steps.py",
-        "return self._reading(some).must",
-        "return self._reading(some).may",
+        "else self._reading(some).must",
+        "else self._reading(some).may",
     ),
     Mutation(
         "few facts: one of the ways in which a call may go is enough for a run that is asked for",

@@ -253,12 +253,13 @@ class Reader:
 
 def blocks(page: str) -> Iterator[Block]:
     """The blocks of a page, in their order."""
-    last_end, last_kind = -1, ""
+    last_end, last_kind, heading, line = 0, "", "", 1
     for match in FENCE.finditer(page):
-        before = page[: match.start()]
-        headings = re.findall(r"^#+ (.*)$", FENCE.sub("", before), re.MULTILINE)
-        follows = last_kind if last_end >= 0 and not page[last_end : match.start()].strip() else ""
-        block = Block(match[1], match[2], headings[-1] if headings else "", before.count("\n") + 1, follows)
+        between = page[last_end : match.start()]
+        heading = [heading, *re.findall(r"^#+ (.*)$", between, re.MULTILINE)][-1]
+        line += between.count("\n")
+        block = Block(match[1], match[2], heading, line, "" if between.strip() else last_kind)
+        line += match[0].count("\n")
         last_end, last_kind = match.end(), block.kind
         yield block
 

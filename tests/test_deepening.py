@@ -194,19 +194,19 @@ def agree_if_sound(deployment: st.Deployment, agent: str) -> None:
 AGENTS = hs.sampled_from(("any", "p"))
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60, quick=8))
 @given(deployments(specs=3), AGENTS)
 def test_generated_deployments(deployment: st.Deployment, agent: str) -> None:
     agree_if_sound(deployment, agent)
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(30, quick=4))
 @given(mortal_deployments(bound=3))
 def test_generated_deployments_with_held_values(deployment: st.Deployment) -> None:
     agree_if_sound(deployment, "any")
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(40, quick=5))
 @given(workflows(specs=3, depth=3), AGENTS)
 def test_generated_workflows(deployment: st.Deployment, agent: str) -> None:
     agree_if_sound(deployment, agent)

@@ -61,9 +61,12 @@ def test_it_is_the_same_report(name: str, agent: Any, specs: Any) -> None:
 
 
 def test_at_a_limit_it_reports_what_was_established() -> None:
-    report: Any = st.verify_apart(st.parse_deployment(HARD), timeout=12)
-    assert_described(report)
-    assert "stopped at the limit of 12 s" in report["error"]
+    for seconds in (3, 12, 48):  # a busy machine may take longer for the one that is decided
+        report: Any = st.verify_apart(st.parse_deployment(HARD), timeout=seconds)
+        assert_described(report)
+        assert f"stopped at the limit of {seconds} s" in report["error"]
+        if report["specs"]["empty"]["verdict"] == "holds":
+            break
     assert {spec: verdict["verdict"] for spec, verdict in report["specs"].items()} == {
         "empty": "holds", "slow": "unknown"
     }  # fmt: skip

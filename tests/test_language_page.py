@@ -26,10 +26,13 @@ class Session:
     output: str
 
 
+BLOCKS = list(blocks(TEXT))
+
+
 def sessions() -> Iterator[Session]:
     """The commands of the page, each with the deployment above it, whose file has its name."""
     file, name = "", ""
-    for block in blocks(TEXT):
+    for block in BLOCKS:
         if block.kind == "stead":
             file, name = block.text, block.text.split()[1]
         elif block.kind == "stead more":
@@ -45,13 +48,12 @@ def sessions() -> Iterator[Session]:
 
 
 def write_tables(folder: Path) -> None:
-    """The tables of the page, which lie beside its deployments."""
-    for block in blocks(TEXT):
+    """Write the tables of the page, which lie beside its deployments."""
+    for block in BLOCKS:
         if block.kind == "csv" and block.title:
             (folder / block.title).write_text(block.text, encoding="utf-8")
 
 
-BLOCKS = list(blocks(TEXT))
 SESSIONS = list(sessions())
 DEPLOYMENTS = {session.file: session.name for session in SESSIONS}
 GRAMMARS = ("logic/formula.lark", "deployment/deployment.lark")

@@ -148,7 +148,7 @@ def test_runs_replay_and_show_what_they_claim(engine, domain):
     check()
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60, quick=8))
 @given(deployments(specs=3), st.integers(0, 9))
 def test_traces_of_any_specification_replay(deployment, seed):
     agent = by_name(seed)

@@ -41,7 +41,7 @@ from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import Globally
 from stead_sym.relational.instance import Fact, Instance
 
-CASES = int(os.environ.get("VIEWS_CASES", "16"))
+CASES = int(os.environ.get("VIEWS_CASES", "10"))
 BOUND = int(os.environ.get("VIEWS_BOUND", "3"))
 RECORDS = 4
 STATES = 150
@@ -1149,6 +1149,13 @@ def test_what_holds_for_every_number_fails_within_no_bounds(agent: str, made: Ca
         )
         leaps = leaping(deployment)
         try:
+            failing: dict[int, set[str]] = {}
+            for b in range(1, BOUND + 1):  # first, since the search takes long where no state is initial
+                part = fragment(leaps, {"a": b, "b": min(b, 2)})
+                specs = tuple(replace(s, formula=part.possible(s.formula)) for s in deployment.specs)
+                written = replace(part.deployment.written, specs=specs)
+                result = st.verify(replace(part.deployment, written=written), agent, names, findings=False)
+                failing[b] = {name for name in names if result[name].holds is False}
             holding = {name for _ in range(2) for name in search.further(names)}
             obstacles += len(search.obstacles)
             assert not holding & search.obstacles.keys()
@@ -1159,14 +1166,9 @@ def test_what_holds_for_every_number_fails_within_no_bounds(agent: str, made: Ca
                 if told_by_tools and isinstance(body, Globally) and made is text:
                     assert not holds(body.body, obstacle.state), f"seed {seed}"
                     told(closing(made(seed), obstacle.k - columns(deployment), agent), obstacle)
-            for b in range(1, BOUND + 1):
-                part = fragment(leaps, {"a": b, "b": min(b, 2)})
-                specs = tuple(replace(s, formula=part.possible(s.formula)) for s in deployment.specs)
-                written = replace(part.deployment.written, specs=specs)
-                result = st.verify(replace(part.deployment, written=written), agent, names, findings=False)
-                failing = {name for name in names if result[name].holds is False}
-                assert not holding & failing, f"seed {seed} within {b}"
-                failed += len(failing)
+            for b, names_failing in failing.items():
+                assert not holding & names_failing, f"seed {seed} within {b}"
+                failed += len(names_failing)
         except (NoInitialState, NoEffect, NothingOffered):
             continue
         shown += len(holding)

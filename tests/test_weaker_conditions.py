@@ -28,7 +28,7 @@ from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import core
 from stead_sym.relational.instance import Fact, Instance
 
-CASES = int(os.environ.get("VIEWS_CASES", "16"))
+CASES = int(os.environ.get("VIEWS_CASES", "8"))
 
 LOCKS = """
 deployment locks

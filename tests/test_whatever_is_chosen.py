@@ -126,7 +126,7 @@ def assert_decided_for_all(deployment, agent, seed):
                 assert truths != {holds}
 
 
-@settings(max_examples=examples(60, slow=2000))
+@settings(max_examples=examples(60, slow=2000, quick=8))
 @given(deployments(), some.sampled_from([by_name("a"), by_name("b"), some_by_name("a")]), some.integers(0, 9))
 def test_what_is_decided_is_so_for_every_choice(deployment, agent, seed):
     assert_decided_for_all(deployment, agent, seed)

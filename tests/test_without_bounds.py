@@ -26,7 +26,7 @@ from stead_sym.errors import InputError
 from stead_sym.export.model import exported
 from stead_sym.logic.kernel import core
 
-CASES = int(os.environ.get("VIEWS_CASES", "12"))
+CASES = int(os.environ.get("VIEWS_CASES", "8"))
 
 DESK = """
 deployment desk

@@ -373,7 +373,7 @@ def test_a_pause_that_is_asked_for_is_bounded_by_the_deadline():
     )
     assert message.endswith("429: busy (it asks to wait 3600 s); try later, or ask less at a time")
     assert times == 1, "a pause that outlasts the deadline is not begun"
-    assert seconds < 15
+    assert seconds < 60
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_a_pause_that_is_asked_for_is_bounded_by_the_deadline():
 def test_a_pause_that_is_asked_for_is_kept(asks):
     _, times, seconds, _ = failing(busy(503, Retry_After=asks))
     assert times == 3
-    assert seconds < 15
+    assert seconds < 60
 
 
 def test_no_pause_is_longer_than_a_minute(monkeypatch):
@@ -416,7 +416,7 @@ def test_a_drip_ends_at_the_deadline():
 
     message, _, seconds, _ = failing(dripping, Asking(deadline=1.0, tries=3, probe=False))
     assert "has not answered within 1 s" in message
-    assert seconds < 15
+    assert seconds < 60
 
 
 def endless(status):
@@ -496,7 +496,7 @@ def test_no_answer_at_all_ends_at_the_deadline():
     finally:
         release.set()
     assert "has not answered within 1 s" in message
-    assert seconds < 15
+    assert seconds < 60
 
 
 def test_a_redirect_is_told_and_not_followed():

@@ -68,7 +68,7 @@ def decide(server, contexts=CONTEXTS, store=None, weigh=False):
 def no_thread_is_left():
     before = set(threading.enumerate())
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while (left := set(threading.enumerate()) - before) and time.monotonic() < deadline:
         time.sleep(0.01)  # those of the test's own server, which see that their client is gone
     assert not left
@@ -110,11 +110,12 @@ def test_decisions_are_those_of_the_model():
 
 
 def within(seconds, server, contexts=CONTEXTS, store=None):
-    """The message of the error that ends the decisions, which has to come so soon."""
+    """Return the message of the error that ends the decisions. A busy machine may take ten times the seconds,
+    and without a deadline it would never come."""
     started = time.monotonic()
     with pytest.raises(ModelError) as caught:
         decide(server, contexts, store)
-    assert time.monotonic() - started < seconds
+    assert time.monotonic() - started < 10 * seconds
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -318,7 +319,7 @@ def test_a_server_is_left_alone_only_so_long(after):
     with serving(model(), on_completions(once)) as url:
         started = time.monotonic()
         _, selected = decide(load(url, in_flight=1, patience=Patience(pause=0.3)), CONTEXTS[:3])
-        assert 0.3 <= time.monotonic() - started < 5
+        assert 0.3 <= time.monotonic() - started < 60
     assert selected == expected(CONTEXTS[:3])
 
 
@@ -459,10 +460,10 @@ def test_an_interruption_while_a_thread_begins(running, monkeypatch):
 
 def test_an_interruption_leaves_nothing_under_way(tmp_path):
     """As Ctrl-C in a library call, which comes where the main thread waits."""
-    finished = []
+    finished, release = [], threading.Event()
 
     def slowly(handler, body, answered):
-        time.sleep(1)
+        release.wait(60)
         finished.append(body)
         return answered
 
@@ -476,10 +477,12 @@ def test_an_interruption_leaves_nothing_under_way(tmp_path):
             raise KeyboardInterrupt
 
         agent.report_to(interrupt)
-        started = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            agent.select(CONTEXTS)
-        assert time.monotonic() - started < 1
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                agent.select(CONTEXTS)
+            assert finished == [], "no answer was waited for"
+        finally:
+            release.set()
         assert not {"requests of stead-sym", "claims of stead-sym"} & set(names())
         assert execute(str(tmp_path / "d.sqlite"), "SELECT key FROM claim") == []
 

@@ -30,7 +30,7 @@ from stead_sym.errors import InputError, SteadError, Undecided
 from test_slicing import WIDE
 from test_views import DESK, DESK_OF_ONE, MIXING, RECORDS_OF_DATA, ROOMS, SIGNATURE, WAITING
 
-CASES = int(os.environ.get("VIEWS_CASES", "16"))
+CASES = int(os.environ.get("VIEWS_CASES", "12"))
 
 FOLLOWING = """
 deployment following

@@ -469,7 +469,7 @@ def expected_value(sort: str, text: str) -> str:
     )
 
 
-@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150, quick=19), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=strategies.lists(strategies.tuples(CELLS, CELLS), max_size=12))
 def test_random_tables_read_back(rows: list[tuple[str, str]], tmp_path: Path) -> None:
     """Odd cells give the facts that the rule gives, or are told to be spelled alike."""

@@ -197,7 +197,7 @@ def found(d: Deployment, agents="any", **options) -> object:
     return {name: verdict.holds for name, verdict in result.verdicts.items()}, sizes
 
 
-@settings(max_examples=examples(40, slow=600))
+@settings(max_examples=examples(40, slow=600, quick=5))
 @given(messages())
 def test_a_message_is_a_queue_written_by_hand(d: Deployment) -> None:
     assert parse_deployment(str(d.ungated or d)) == (d.ungated or d)
@@ -246,7 +246,7 @@ def without_next(d: Deployment) -> Deployment:
     return replace(d, written=replace(d.written, specs=specs), text=None)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(40, quick=5))
 @given(messages(past=True), hs.sampled_from(["any", "p"]))
 def test_engines_agree_on_messages_with_the_past(d: Deployment, agent: str) -> None:
     agents = {role.name: agent if any(p.name == agent for p in role.policies) else "any" for role in d.agents}
@@ -256,7 +256,7 @@ def test_engines_agree_on_messages_with_the_past(d: Deployment, agent: str) -> N
     assert normal == expected or normal[0] == expected[0]
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(30, quick=4))
 @given(past_workflows(), hs.booleans(), hs.booleans())
 def test_a_message_of_one_call_is_a_call_with_its_past(d: Deployment, parallel: bool, stops: bool) -> None:
     """It is written by a step that `did`, `refused` and the past do not tell from none."""

@@ -87,7 +87,7 @@ def result_of(deployment, agent, engine, domain):
     return verdicts, (result.states, result.transitions) if domain == "theorem" else None
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(40, quick=5))
 @given(SEEDS, hs.booleans(), hs.sampled_from(["any", "p", "p"]))
 def test_one_agent_per_worker_by_hand(seed, rigid, policy):
     """The law: many agents are one agent for each worker with tools of its own."""

@@ -95,7 +95,7 @@ def by_name(text: str, d: st.Deployment, choose: random.Random) -> str:
 
 
 @given(workflows(), hs.randoms(use_true_random=False))
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(200, quick=25))
 def test_named_and_positional_atoms_are_the_same(deployment: st.Deployment, choose: random.Random) -> None:
     relations = tuple(
         replace(r, columns=tuple(f"c{k}" for k in range(r.arity))) for r in deployment.schema.relations

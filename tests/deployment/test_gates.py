@@ -229,7 +229,7 @@ def by_hand(d: Deployment, lines: list[tuple[str, str, list[str], str]]) -> Depl
 
 
 @given(workflows(), hs.data())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60, quick=8))
 def test_a_gate_is_what_it_says_in_the_guards(d: Deployment, data: hs.DataObject) -> None:
     tools = [tool for tool in d.written.tools if not tool.event and tool.name != "idle"]
     lines = [("permit", t.name, [], "true") for t in d.written.tools if t.name == "idle" and not t.event]

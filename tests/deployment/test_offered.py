@@ -110,7 +110,7 @@ def written_out(deployment: Deployment) -> Deployment:
     return rewritten(deployment, formula)
 
 
-@settings(max_examples=examples(40, slow=600))
+@settings(max_examples=examples(40, slow=600, quick=5))
 @given(workflows(specs=3), hs.sampled_from(("any", "p")), hs.integers(0, 10**6))
 def test_it_is_the_guard_of_active_arguments(deployment: Deployment, agents: str, seed: int) -> None:
     offering = with_offers(deployment, Random(seed))

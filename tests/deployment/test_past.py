@@ -202,7 +202,7 @@ def found(deployment: Deployment, **options: object) -> tuple[object, ...]:
     return (verdicts, result.states, result.transitions)
 
 
-@settings(max_examples=examples(60, slow=1000))
+@settings(max_examples=examples(60, slow=1000, quick=8))
 @given(past_workflows())
 def test_both_engines_and_both_domains_agree(deployment: Deployment) -> None:
     explicit = found(deployment, engine="explicit", max_states=300)

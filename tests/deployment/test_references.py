@@ -125,7 +125,7 @@ def kept(deployment: st.Deployment) -> object:
     return conjunction(tuple(c.invariant for c in claims(deployment) if c.name in named))
 
 
-@settings(max_examples=examples(120, slow=2000))
+@settings(max_examples=examples(120, slow=2000, quick=15))
 @given(workflows(sound=False, specs=1, depth=2), hs.integers(0, 23))
 def test_a_reference_is_broken_where_ag_of_it_fails(plain: st.Deployment, choice: int) -> None:
     """`ReferenceBroken` iff AG of the reference fails without its declaration; every D0 keeps it where

@@ -35,7 +35,7 @@ def moved(d: Deployment) -> Deployment:
     return replace(d, written=replace(d.written, tools=tuple(tools), gates=()), text=None)
 
 
-@settings(max_examples=examples(40, slow=600))
+@settings(max_examples=examples(40, slow=600, quick=5))
 @given(refusing(), hs.sampled_from(("any", "p")))
 def test_a_refusal_is_an_effect_that_does_nothing(d: Deployment, agents: str) -> None:
     gated = under_gates(d, "g")

@@ -74,7 +74,7 @@ def by_hand(deployment: Deployment, conditions: list[str]) -> Deployment:
 
 
 @given(workflows(sound=False), hs.data())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60, quick=8))
 def test_the_loop_of_terminal_states_is_an_event_that_stays(
     deployment: Deployment, data: hs.DataObject
 ) -> None:

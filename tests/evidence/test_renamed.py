@@ -41,7 +41,7 @@ def generated(deployment, state):
 
 
 @given(workflows(specs=2), st.sampled_from(MODES), st.randoms(use_true_random=False))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100, quick=13))
 def test_renamed_evidence_is_the_same_up_to_a_permutation(deployment, mode, random):
     try:
         verify(deployment, engine="explicit", max_states=300, findings=False)

@@ -192,7 +192,7 @@ def compared(schema, body):
     ), described
 
 
-@settings(max_examples=examples(20, 100), deadline=None)
+@settings(max_examples=examples(20, 100, quick=3), deadline=None)
 @given(schemas(), st.lists(statements(), min_size=1, max_size=3))
 def test_a_transaction_and_its_translation_agree(schema, body):
     if all(one.startswith("SELECT") for one in body):

@@ -64,7 +64,7 @@ def assert_own_bits(checker):
         assert checker.manager.support(found) <= own, formula
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60, quick=8), deadline=None)
 @given(deployments_of_blocks())
 def test_blocks_and_counts_between_temporal_operators(deployment):
     try:

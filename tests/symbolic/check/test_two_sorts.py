@@ -123,7 +123,7 @@ def two_sorted(draw, depth=5):
     return stead_sym.parse_deployment("\n".join([*lines, ""]))
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(40, quick=5), deadline=None)
 @given(two_sorted())
 def test_two_sorts_and_ensured_changes(deployment):
     try:

@@ -183,7 +183,7 @@ def test_a_run_for_ever_stays_in_the_formula_and_is_fair(case):
                 assert any(case.holds(constraint, there, {}) for there in through[loop:])
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60, quick=8))
 @given(cases())
 def test_runs_over_representatives_are_runs_of_the_infinite_domain(case):
     """In the deployment's own identifiers, and no longer than over the literal domain. The formulas are

@@ -61,7 +61,7 @@ def assert_agreement(seed):
         assert domain == "normal" or states == counted
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(40, quick=5), deadline=None)
 @given(st.integers(0, 10**9))
 def test_both_engines_agree(seed):
     assert_agreement(seed)

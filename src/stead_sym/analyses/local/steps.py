@@ -161,7 +161,8 @@ class Steps:
     def _surely(self, tool: Tool, given: Mapping[str, Value], some: Formula) -> Bdd:
         """Return where a tool surely can be called with these values, and some for the other parameters.
 
-        ``some`` is the condition of that (`_for_some`). All values are active there.
+        ``some`` is the condition of that (`_for_some`). All values are active there. It is nowhere if the
+        condition has a fresh value, as a `choose` may.
         """
         for param in tool.params:
             if param.name not in given:
@@ -171,7 +172,7 @@ class Steps:
                     return self._m.false
             elif not implies_active(core(tool.guard), param.name):
                 return self._m.false
-        return self._reading(some).must
+        return self._m.false if free_variables(some) else self._reading(some).must
 
     def _taken(
         self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]

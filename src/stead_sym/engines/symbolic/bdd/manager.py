@@ -48,6 +48,9 @@ _MAX_CACHED_RESULTS = 1 << 21
 # The initial size of that table. CUDD enlarges it while results are found in it. With CUDD's default, four
 # times as large, it takes 15 ms to create a manager instead of 2.4 ms.
 _CACHED_RESULTS = 1 << 16
+# The memory that CUDD is told to expect, in bytes. It is no limit: CUDD reserves a share of it for the case
+# that memory runs out. With the default of `dd`, 1 GiB, a manager takes 1.5 ms to create instead of 0.2 ms.
+_EXPECTED_MEMORY = 1 << 26
 _NODES_BEFORE_COLLECTING = (
     1 << 28
 )  # up to this number of nodes CUDD enlarges its tables instead of collecting dead nodes often
@@ -180,7 +183,7 @@ def _cudd() -> Any:
             """Delay the deallocation until the diagrams are gone."""
             keep(self)
 
-    return Cudd(initial_cache_size=_CACHED_RESULTS)
+    return Cudd(memory_estimate=_EXPECTED_MEMORY, initial_cache_size=_CACHED_RESULTS)
 
 
 def _autoref() -> Any:
