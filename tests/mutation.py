@@ -3250,6 +3250,30 @@ MUTATIONS = (
         "pass",
     ),
     Mutation(
+        "few facts: a sentence says nothing of the records in question",
+        "/analyses/local/refinement.py",
+        "return runs, fair or self._instances()",
+        "return runs, fair",
+    ),
+    Mutation(
+        "few facts: no value is asked about that a key determines",
+        "/analyses/local/model.py",
+        "if _is_endless(question):",
+        "if True:",
+    ),
+    Mutation(
+        "few facts: parts of a premise with a quantifier are one fact",
+        "/analyses/local/questions.py",
+        "case Implies(And(parts), right) if any(isinstance(part, Exists) for part in parts):",
+        "case Implies(And(parts), right) if False:",
+    ),
+    Mutation(
+        "few facts: a part of a premise is left out",
+        "/analyses/local/questions.py",
+        "return tuple(binders), conjunction(tuple(opened))",
+        "return tuple(binders), conjunction(tuple(opened[1:]))",
+    ),
+    Mutation(
         "few facts: runs that a constraint on states leaves out do not count",
         "/analyses/local/refinement.py",
         "endless = not deployment.fair and any(",
