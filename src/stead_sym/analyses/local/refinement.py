@@ -6,7 +6,7 @@ where none is left, those of names that a followed sentence with a quantifier de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,14 +16,14 @@ from stead_sym.analyses.local.questions import asks_for_runs
 from stead_sym.analyses.local.reading import Reading, facts_in
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
-from stead_sym.analyses.local.steps import Steps
-from stead_sym.analyses.local.values import is_name, sort_of
+from stead_sym.analyses.local.steps import Action, Steps
+from stead_sym.analyses.local.values import sort_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import Atom, Const, Exists, Expanded, Formula, Globally, Not, Until, subformulas
+from stead_sym.logic.syntax import Atom, Const, Exists, Expanded, Formula, Globally, Not, subformulas
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import plural
 
@@ -147,25 +147,39 @@ class Question:
         if initial <= runs.known(whole, reached).must:
             return None
         followed = self._bits.keys()
-        if needed := frozenset[Core]().union(*(one.reads for one in runs.helpful(whole, reached))) - followed:
-            return runs, needed
-        bad = _bad(whole, runs, reached)
-        on_the_way = runs.on_the_way(runs.layers(initial, bad), bad)
-        for actions in (on_the_way, runs.actions):
-            if needed := frozenset[Core]().union(*(one.reads for one in actions)) - followed:
-                return runs, needed
-        fair = steps.fair_reads() - followed if endless else frozenset[Core]()
-        return runs, fair or self._instances()
 
-    def _instances(self) -> frozenset[Core]:
-        """Return the facts, of names, that the truth of a followed sentence with a quantifier depends on."""
-        bodies = [
-            substitute(fact.body, {fact.binder.name: Const(value)})
-            for fact in self._bits
-            if isinstance(fact, Exists)
-            for value in filter(is_name, self._values[fact.binder.sort])
-        ]
-        return frozenset(fact for body in bodies for fact in facts_in(body)) - self._bits.keys()
+        def reads() -> Iterator[frozenset[Core]]:
+            yield _union(one.reads for one in runs.helpful(whole, reached))
+            if isinstance(whole, Not):
+                for stage in runs.ways(whole.body, initial, reached):
+                    yield from self._with_instances(stage, reading)
+            yield from self._with_instances(runs.actions, reading)
+            if endless:
+                yield steps.fair_reads()
+            yield self._instances(self._bits, reading)
+
+        return runs, next((more for some in reads() if (more := some - followed)), frozenset())
+
+    def _with_instances(self, actions: Iterable[Action], reading: Reading) -> Iterator[frozenset[Core]]:
+        """Yield the facts that actions read, then the instances of those that are followed sentences."""
+        reads = _union(one.reads for one in actions)
+        yield reads
+        yield self._instances(reads, reading)
+
+    def _instances(self, facts: Iterable[Core], reading: Reading) -> frozenset[Core]:
+        """Return the facts that the sentences ∃x. f among some facts depend on, for names and constants.
+
+        Those of f at values for which the facts that are followed leave open if f is true.
+        """
+        found: set[Core] = set()
+        for fact in facts:
+            if isinstance(fact, Exists):
+                for value in self._values[fact.binder.sort]:
+                    body = substitute(fact.body, {fact.binder.name: Const(value)})
+                    known = reading(body)
+                    if known.must != known.may:
+                        found.update(facts_in(body))
+        return frozenset(found)
 
     def _followed(self, fact: Core) -> Bdd | None:
         return self._bits[fact][0] if fact in self._bits else None
@@ -189,6 +203,10 @@ class Question:
         return m.conj(parts)
 
 
+def _union(sets: Iterable[frozenset[Core]]) -> frozenset[Core]:
+    return frozenset[Core]().union(*sets)
+
+
 def _not_found(search: Following, refuting: Refuting) -> str:
     """Return that no run was found, and how much was searched."""
     looked = f"{plural(search.tried, 'state')} searched"
@@ -200,12 +218,3 @@ def _not_found(search: Following, refuting: Refuting) -> str:
 def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -> bool:
     key = keys(one.relation) if one.relation == other.relation else ()
     return one != other and bool(key) and all(one.args[column] == other.args[column] for column in key)
-
-
-def _bad(whole: Core, runs: Runs, reached: Bdd) -> Bdd:
-    """Return the reached states to which runs show best why the question may fail."""
-    match whole:
-        case Not(Until("E", _, body)):
-            return runs.known(body, reached).may & reached
-        case _:
-            return reached

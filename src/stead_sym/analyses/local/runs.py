@@ -70,11 +70,15 @@ class Runs:
             every.append(m.and_exist(frozenset(then for _, then in pairs), relation, primed))
         return m.disj(every)
 
-    def layers(self, initial: Bdd, bad: Bdd) -> list[Bdd]:
-        """Return the states reached in 0, 1, … steps and no fewer, up to the first layer with a bad one."""
+    def layers(self, initial: Bdd, bad: Bdd, through: Bdd | None = None) -> list[Bdd]:
+        """Return the states reached in 0, 1, … steps and no fewer, up to the first layer with a bad one.
+
+        The steps go on from states of ``through`` only, if it is given.
+        """
         layers, reached = [initial], initial
         while layers[-1] & bad == self._m.false:
-            layer = self.image(layers[-1]) & ~reached
+            going = layers[-1] if through is None else layers[-1] & through
+            layer = self.image(going) & ~reached
             if layer == self._m.false:
                 break
             reached = reached | layer
@@ -91,6 +95,30 @@ class Runs:
                 if self.after(action, layer) & target != m.false:
                     yield action
             target = self.preimage(target) & layer
+
+    def ways(self, f: Core, states: Bdd, within: Bdd) -> Iterator[Iterator[Action]]:
+        """Yield the actions by which a formula may come true of some states, stage by stage.
+
+        A run that shows E… has to take these: first to where the operator's last part may be true, then on.
+        """
+        match f:
+            case Until("E", left, right):
+                target = self.known(right, within).may & within
+                layers = self.layers(states, target, self.known(left, within).may)
+                yield self.on_the_way(layers, target)
+                yield from self.ways(right, layers[-1] & target, within)
+            case Next("E", body):
+                target = self.known(body, within).may & within
+                false = self._m.false
+                yield (one for one in self.actions if self._before([one], target) & states != false)
+                yield from self.ways(body, self.image(states) & target, within)
+            case And(parts):
+                for part in parts:
+                    yield from self.ways(part, states, within)
+            case Not(Not(body)):
+                yield from self.ways(body, states, within)
+            case _:
+                pass  # no step matters, or all do
 
     def known(self, f: Core, within: Bdd) -> Known:
         """Return where a closed formula of the kernel must, and may, be true in the states ``within``.

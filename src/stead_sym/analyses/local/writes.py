@@ -162,13 +162,21 @@ class After(Reading):
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
         """Return the individuals that the step inserts where a required atom of the body has x."""
-        for part in conjuncts(body):
-            if isinstance(part, Atom):
-                for relation, args in self._write.inserted:
-                    if relation == part.relation:
-                        for own, term in zip(part.args, args, strict=True):
-                            if own == Var(binder.name) and isinstance(term, Const):
-                                yield term.value
+        for atom in _required(body):
+            for relation, args in self._write.inserted:
+                if relation == atom.relation:
+                    for own, term in zip(atom.args, args, strict=True):
+                        if own == Var(binder.name) and isinstance(term, Const):
+                            yield term.value
+
+
+def _required(formula: Core) -> Iterator[Atom]:
+    """Yield the atoms that have to be true, for some values of variables, if the formula is."""
+    for part in conjuncts(formula):
+        if isinstance(part, Exists):
+            yield from _required(part.body)
+        elif isinstance(part, Atom):
+            yield part
 
 
 def _may_meet(atom: Atom, args: tuple[Term, ...] | None) -> bool:
