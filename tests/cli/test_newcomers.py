@@ -344,7 +344,7 @@ _ELSEWHERE = {
     "models decisions export",
 }
 """Commands whose example wants a model or decisions."""
-_ENDLESS = {"sweep", "import", "conform", "guard", "simulate", "watch", "lsp", "completion"}
+_ENDLESS = {"sweep", "import", "draft", "conform", "guard", "simulate", "watch", "lsp", "completion"}
 """Commands that do not end by themselves, want a file of their own, or write where a shell looks."""
 
 
