@@ -36,8 +36,8 @@ from stead_sym.support.progress import Progress
 
 MOST_RUNS = 1_000
 """The default limit on the runs of each tool."""
-_ROUNDS = (4, 2, 1)
-"""The parts of the runs after which drafts are made, or compared with the runs since."""
+_ROUNDS = 4
+"""The number of parts of the runs. After each drafts are made, or compared with the runs of the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,8 @@ class DraftedTool:
     shown: tuple[Run, ...] = ()
     beyond: tuple[str, ...] = ()
     outside: Run | None = None
+    unlisted: Run | None = None
+    """The smallest run that writes a value which no sort lists; such runs support nothing."""
     raised: int = 0
     """The number of runs that changed something and refused the call."""
     reasons: tuple[tuple[str, int], ...] = ()
@@ -145,22 +147,31 @@ def draft_tools(
         observer = Observer(comparison, asked, Random(seed), progress)
         drafts: dict[str, DraftedTool] = {}
         done: set[str] = set()
-        for part in _ROUNDS:
-            observer.observe(-(-max_runs // part), done)
+        for part in range(1, _ROUNDS + 1):
+            observer.observe(-(-max_runs * part // _ROUNDS), done)
             for name, observed in observer.observed.items():
                 if name not in done:
-                    drafts[name] = _again(alone, observed, drafts.get(name))
+                    drafts[name] = _again(alone, observed, drafts.get(name), last=part == _ROUNDS)
                     if drafts[name].later:
                         done.add(name)
     return Drafted(tuple(drafts.values()), left, observer.loaded, observer.refused)
 
 
-def _again(deployment: Deployment, observed: Observed, before: DraftedTool | None) -> DraftedTool:
-    """Return the draft of before if all later runs agree with it, or else a new one."""
+def _again(
+    deployment: Deployment, observed: Observed, before: DraftedTool | None, *, last: bool
+) -> DraftedTool:
+    """Return the draft of before if all later runs agree with it, or else a new one; at last none."""
     if before is not None and before.is_drafted and observed.unlike is None:
         later = observed.runs[before.runs :]
-        if _contradicted(deployment, before, later) is None:
+        contradicted = _contradicted(deployment, before, later)
+        if contradicted is None and (any(run.changed for run in later) or last):
             return replace(_counted(before, observed), later=len(later))
+        if last and contradicted is not None:
+            why = f"what explains the first {before.runs:,} runs is contradicted by a later one"
+            none = DraftedTool(observed.tool, why=why, shown=(contradicted,))
+            return _counted(none, observed)
+        if contradicted is None:
+            return before
     return draft_tool(deployment, observed)
 
 
@@ -171,10 +182,11 @@ def draft_tool(deployment: Deployment, observed: Observed) -> DraftedTool:
         return replace(
             made, why="two runs of one call on one database end differently", shown=observed.unlike
         )
-    unlisted = next((run for run in observed.runs if run.trouble is not None and run.is_known), None)
-    if unlisted is not None:
-        return replace(made, why=f"it writes what no sort lists: {unlisted.trouble}", shown=(unlisted,))
     changed = observed.changed
+    if not changed and made.unlisted is not None:
+        return replace(
+            made, why=f"it writes what no sort lists: {made.unlisted.trouble}", shown=(made.unlisted,)
+        )
     if not changed:
         return replace(made, why="no run changed anything")
     params = [Own(param.name, param.sort) for param in observed.tool.params]
@@ -201,12 +213,12 @@ def _guarded(
     """
     tool = observed.tool
     templates = Templates(deployment, [Own(param.name, param.sort) for param in tool.params])
-    positives = [run for run in observed.runs if run.changed and run.is_known]
+    positives = observed.changed
     still = [run for run in observed.runs if not run.changed]
     idle = _idle(deployment, made, still)
     must = [run for run in still if run.number not in idle]
     open_ = [run for run in still if run.number in idle]
-    signals = any(run.said is not None for run in must) and all(run.said is not None for run in must)
+    signals = any(run.said is not None for run in still) and all(run.said is not None for run in must)
     agreed = [run for run in open_ if run.said is None]
     objected = [run for run in open_ if run.said is not None]
     attempts: list[tuple[list[Run], list[Run]]] = []
@@ -252,11 +264,13 @@ def _counted(made: DraftedTool, observed: Observed) -> DraftedTool:
     """Return a draft with the numbers of the runs."""
     runs = observed.runs
     outside = [run for run in runs if run.changed and not run.is_known]
+    unlisted = [run for run in runs if run.trouble is not None and run.is_known]
     return replace(
         made,
         runs=len(runs),
         changed=len(observed.changed),
         refused=sum(run.said is not None and not run.changed for run in runs),
+        unlisted=min(unlisted, key=lambda run: run.size, default=None),
         raised=sum(run.said is not None and run.changed for run in runs),
         beyond=tuple(dict.fromkeys(name for run in runs for name in run.beyond)),
         reasons=tuple(Counter(r.said for r in runs if r.said is not None and not r.changed).most_common()),
@@ -338,7 +352,7 @@ def _contradicted(deployment: Deployment, made: DraftedTool, runs: Sequence[Run]
         raise AssertionError(f"a draft is no text of the language: {error}\n{made.body}") from error
     constants = frozenset[Value]().union(*drafted.constants.values())
     for run in sorted(runs, key=lambda run: run.size):
-        if not run.is_known:
+        if not run.is_known or run.trouble is not None:
             continue
         offered = run.call in calls_of(drafted, tool, run.before)
         if not offered:

@@ -20,6 +20,8 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 
+MOST_OF_WHERE = 4
+"""The most literals of the condition of a statement."""
 _MOST_TRIED = 4_000
 """The most combinations of values that are tried for the columns of inserted rows."""
 
@@ -137,7 +139,7 @@ class Explanation:
     def _condition(
         self, templates: Templates, positives: Sequence[Case], negatives: Sequence[Change], relation: Relation
     ) -> tuple[Literal, ...]:
-        found = separate(templates, positives, [change.case() for change in negatives])
+        found = separate(templates, positives, [change.case() for change in negatives], MOST_OF_WHERE)
         if isinstance(found, Inseparable):
             raise Unexplained(
                 f"no condition tells when it inserts a row of {relation.name}", negatives[found.number]
@@ -228,7 +230,7 @@ class Explanation:
                         negatives.append(case)
                 explained &= made == wanted
             if explained and positives:
-                found = separate(templates, positives, negatives)
+                found = separate(templates, positives, negatives, MOST_OF_WHERE)
                 if not isinstance(found, Inseparable):
                     return Statement(
                         "insert", relation.name, args, source.name, row, found.literals, len(runs)
@@ -290,7 +292,9 @@ class Explanation:
                     case = change.case(row, args)
                     if fact not in change.after or change.value(right, case, templates) != args[place]:
                         others.append((change, case))
-            found = separate(templates, [case for _, case in cases], [case for _, case in others])
+            found = separate(
+                templates, [case for _, case in cases], [case for _, case in others], MOST_OF_WHERE
+            )
             if not isinstance(found, Inseparable):
                 runs = len({change for change, _ in pairs})
                 return Statement(
@@ -317,7 +321,7 @@ class Explanation:
                     positives.append(case)
                 else:
                     negatives.append((change, case))
-        found = separate(templates, positives, [case for _, case in negatives])
+        found = separate(templates, positives, [case for _, case in negatives], MOST_OF_WHERE)
         if isinstance(found, Inseparable):
             raise Unexplained(
                 f"no condition tells the rows of {relation.name} that it deletes", negatives[found.number][0]

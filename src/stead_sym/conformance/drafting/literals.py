@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from typing import TypeAlias, assert_never
 
 from stead_sym.deployment.deployment import Deployment
@@ -19,6 +19,8 @@ _MOST_CONSTANTS = 12
 """The most values of a finite sort that are tried as constants."""
 _MOST_FILLED = 3
 """The most columns of an atom that are not `_`."""
+_MOST_JOINED = 2
+"""The same for an atom that is joined with another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +287,12 @@ class Templates:
 
     def joined(self) -> Iterator[Shape]:
         """Yield pairs of rows that share a value, and counts of rows."""
-        parts = [shape for r in self.schema.relations for shape in self._atoms(r, self._plain)]
+        parts = [
+            shape
+            for relation in self.schema.relations
+            for shape in self._atoms(relation, self._plain)
+            if sum(one is not None for one in shape.args) <= _MOST_JOINED
+        ]
         for part in parts:
             relation = self.schema.relation(part.relation)
             for place, one in enumerate(part.args):
@@ -317,13 +324,13 @@ class Templates:
     ) -> Iterator[Holds]:
         """Yield the atoms of a relation with some columns filled."""
         fixed = fixed or {}
-        ranges: list[list[Operand | None]] = [
-            [fixed[place]] if place in fixed else [None, *fills(sort)]
-            for place, sort in enumerate(relation.sorts)
-        ]
-        for args in product(*ranges):
-            if sum(one is not None for one in args) <= _MOST_FILLED:
-                yield Holds(relation.name, args)
+        ranges = [fills(sort) for sort in relation.sorts]
+        free = [place for place in range(relation.arity) if place not in fixed]
+        for number in range(min(len(free), _MOST_FILLED - len(fixed)) + 1):
+            for places in combinations(free, number):
+                for some in product(*(ranges[place] for place in places)):
+                    filled = {**fixed, **dict(zip(places, some, strict=True))}
+                    yield Holds(relation.name, tuple(filled.get(k) for k in range(relation.arity)))
 
     def _less(self, one: Operand, others: Sequence[Operand]) -> Iterator[Shape]:
         if one.sort not in self._orders:

@@ -6,7 +6,7 @@ which facts the change depends.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -17,14 +17,24 @@ from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.system import CannotLoad, System, Unlisted
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.relational.canonical import canonical_form, isomorphic
-from stead_sym.relational.instance import Instance
+from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
 
-_CALLS_OF_STATE = 12
+_CALLS_OF_STATE = 8
 """The most calls of a tool in one state."""
-_AROUND = 40
+_AROUND = 60
 """The number of runs that changed something around which states are looked at."""
+_ALIKE = 4
+"""The same of runs that found rows in the same relations and changed the same ones."""
+_WAITING = 6
+"""The number of such states for every three random ones, drawn from all that wait."""
+_GROWN = 4
+"""The number of states for every three random ones that have a few rows more than that of a run."""
+_LARGEST = 16
+"""The most rows of a state that has grown from others."""
+_NEIGHBOURS = 30
+"""The most states that are looked at around a run."""
 _TWICE = 12
 """The number of runs that are made twice."""
 
@@ -76,7 +86,7 @@ class Observed:
     def note(self, run: Run) -> None:
         """Keep a run."""
         self.runs.append(run)
-        if run.changed and run.is_known:
+        if run.changed and run.is_known and run.after is not None:
             self.changed.append(run)
 
 
@@ -96,8 +106,8 @@ class Observer:
         self.refused: dict[str, Instance] = {}
         """By reason the first state that the database does not take."""
         self.loaded = 0
-        self._waiting: deque[tuple[str, Instance]] = deque()
-        self._around: dict[str, int] = {}
+        self._waiting: list[tuple[str, Instance, Call | None]] = []
+        self._around: Counter[object] = Counter()
         self._known: set[Instance] = set()
 
     def observe(self, most: int, done: Collection[str] = ()) -> None:
@@ -106,29 +116,47 @@ class Observer:
         asked = [one for name, one in self.observed.items() if name not in done]
         while idle < 200 and (left := [one for one in asked if len(one.runs) < most]):
             before = sum(len(one.runs) for one in left)
-            for state, tools in self._next(left):
-                self._run_all(state, tools, most)
+            for state, tools, call in self._next(left):
+                self._run_all(state, tools, most, call)
             idle = 0 if sum(len(one.runs) for one in left) > before else idle + 1
             if self.progress is not None:
                 self.progress(
                     "drafting", states=self.loaded, runs=sum(len(o.runs) for o in self.observed.values())
                 )
 
-    def _next(self, left: list[Observed]) -> Iterator[tuple[Instance, list[Observed]]]:
-        """Yield the next states with the tools that are to be run there."""
+    def _next(self, left: list[Observed]) -> Iterator[tuple[Instance, list[Observed], Call | None]]:
+        """Yield the next states with the tools that are to be run there, and with the call if it is one."""
         names = {one.tool.name for one in left}
-        for _ in range(12):
+        for _ in range(_WAITING):
             if not self._waiting:
                 break
-            name, state = self._waiting.popleft()
+            at = self.random.randrange(len(self._waiting))
+            self._waiting[at], self._waiting[-1] = self._waiting[-1], self._waiting[at]
+            name, state, call = self._waiting.pop()
             if name in names:
-                yield state, [self.observed[name]]
+                yield state, [self.observed[name]], call
+        for one in left:
+            for _ in range(_GROWN):
+                if (grown := self._grown(one)) is not None:
+                    yield grown[0], [one], grown[1]
         for _ in range(3):
             if (state_or_none := self.states.random_state()) is not None:
-                yield state_or_none, left
+                yield state_or_none, left, None
 
-    def _run_all(self, state: Instance, tools: list[Observed], most: int) -> None:
-        """Make the calls of these tools in a state, unless the database refuses it."""
+    def _grown(self, one: Observed) -> tuple[Instance, Call] | None:
+        """Return the state of some run, changed or not, with a few rows more, and the call of that run."""
+        among = one.changed if one.changed and self.random.random() < 0.5 else one.runs
+        if not among or not self.deployment.schema.relations:
+            return None
+        run = self.random.choice(among)
+        state = run.before
+        for _ in range(self.random.choice((1, 2, 3))):
+            relation = self.random.choice(self.deployment.schema.relations)
+            state = self.states.grown(state, relation) or state
+        return (state, run.call) if len(state) <= _LARGEST and run.is_known else None
+
+    def _run_all(self, state: Instance, tools: list[Observed], most: int, given: Call | None) -> None:
+        """Make calls of these tools in a state, unless the database refuses it; one given call first."""
         try:
             self.comparison.load(state)
         except CannotLoad as error:
@@ -136,7 +164,10 @@ class Observer:
             return
         self.loaded += 1
         for one in tools:
-            for call in self.states.calls(one.tool, state, _CALLS_OF_STATE):
+            calls = self.states.calls(one.tool, state, _CALLS_OF_STATE)
+            if given is not None:
+                calls = [given, *self.random.sample(calls, min(len(calls), 1))]
+            for call in calls:
                 if len(one.runs) >= most:
                     break
                 if (state, call) not in one.seen:
@@ -168,13 +199,22 @@ class Observer:
             if not self._alike(run, again):
                 one.unlike = (run, again)
         name = one.tool.name
-        if run.changed and run.is_known and self._around.get(name, 0) < _AROUND:
-            self._around[name] = self._around.get(name, 0) + 1
+        if run.changed and run.is_known and self._is_new(name, run):
             found = list(self.states.neighbours(run.before))
             self.random.shuffle(found)
-            self._waiting.extend((name, state) for state in found[:_AROUND])
+            self._waiting.extend((name, state, run.call) for state in found[:_NEIGHBOURS])
         if run.changed and run.after is not None and run.is_known and len(run.after) <= 12:
             self._later(run.after)
+
+    def _is_new(self, name: str, run: Run) -> bool:
+        """Return True for a run that is like few before it, and note it."""
+        changed = frozenset[Fact]() if run.after is None else run.before.facts ^ run.after.facts
+        there = frozenset(fact.relation for fact in run.before.facts)
+        kind = (name, there, frozenset(fact.relation for fact in changed))
+        if self._around[name] >= _AROUND or self._around[kind] >= _ALIKE:
+            return False
+        self._around.update([name, kind])
+        return True
 
     def _later(self, after: Instance) -> None:
         """Have the state that a run led to looked at by all tools, once up to renaming."""
@@ -184,7 +224,7 @@ class Observer:
         form = canonical_form(renamed, frozenset().union(*self.deployment.constants.values())).instance
         if form not in self._known and self.states.is_sound(renamed):
             self._known.add(form)
-            self._waiting.extend((name, renamed) for name in self.observed)
+            self._waiting.extend((name, renamed, None) for name in self.observed)
 
     def _alike(self, one: Run, other: Run) -> bool:
         """Return True if two runs of one call in one state end alike, up to fresh identifiers."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from stead_sym.conformance.drafting.literals import Case, Literal, Shape, Templates, cost
 
 MOST_LITERALS = 6
 """The most literals of a conjunction."""
+_MOST_SHAPES = 30_000
+"""The most pairs of rows that are tried."""
 _MOST_STEPS = 20_000
 """The limit on the steps of the exact search."""
 
@@ -44,7 +46,7 @@ class _Candidate:
 
 
 def separate(
-    templates: Templates, positives: Sequence[Case], negatives: Sequence[Case]
+    templates: Templates, positives: Sequence[Case], negatives: Sequence[Case], most: int = MOST_LITERALS
 ) -> Separated | Inseparable:
     """Return the smallest conjunction that holds in all positive cases and in no negative one."""
     if not negatives:
@@ -52,7 +54,7 @@ def separate(
     whole = (1 << len(negatives)) - 1
     shapes: list[Shape] = []
     covered = 0
-    for more in (chain(templates.simple(), templates.looking()), templates.joined()):
+    for more in (chain(templates.simple(), templates.looking()), islice(templates.joined(), _MOST_SHAPES)):
         shapes += more
         candidates = _candidates(templates, shapes, positives, negatives, whole)
         covered = 0
@@ -60,7 +62,7 @@ def separate(
             covered |= one.covers
         if covered == whole:
             found = _smallest(candidates, whole)
-            if len(found) <= MOST_LITERALS:
+            if len(found) <= most:
                 return _with_evidence(found, whole)
     missing = whole & ~covered
     return Inseparable((missing & -missing).bit_length() - 1 if missing else 0)
@@ -129,7 +131,7 @@ def _smallest(candidates: Sequence[_Candidate], whole: int) -> list[_Candidate]:
                 search(left & ~one.covers, [*chosen, one], spent + one.cost)
 
     search(whole, [], 0)
-    return best
+    return _needed(best, whole)
 
 
 def _some_bits(left: int, most: int = 40) -> list[int]:
@@ -147,14 +149,20 @@ def _greedy(candidates: Sequence[_Candidate], whole: int) -> list[_Candidate]:
         one = max(candidates, key=lambda c: (c.covers & left).bit_count() / c.cost)
         chosen.append(one)
         left &= ~one.covers
-    for one in list(chosen):  # what later ones have made needless
-        rest = [other for other in chosen if other is not one]
+    return _needed(chosen, whole)
+
+
+def _needed(chosen: Sequence[_Candidate], whole: int) -> list[_Candidate]:
+    """Return a cover without those that the others make needless, the dearest first."""
+    kept = list(chosen)
+    for one in sorted(chosen, key=lambda c: -c.cost):
+        rest = [other for other in kept if other is not one]
         covered = 0
         for other in rest:
             covered |= other.covers
         if covered == whole:
-            chosen = rest
-    return chosen
+            kept = rest
+    return kept
 
 
 def _with_evidence(found: Sequence[_Candidate], whole: int) -> Separated:

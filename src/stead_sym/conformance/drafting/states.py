@@ -6,7 +6,7 @@ references and invariants, since the tools that would lead there may have no eff
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
 from random import Random
 
@@ -17,10 +17,16 @@ from stead_sym.logic.syntax import Expanded, Globally, is_temporal, tells_of_ste
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 from stead_sym.relational.schema import Relation, Schema, Value
 
-MOST_VALUES = 3
-"""The most identifiers of a sort in a random database, besides constants."""
-_MOST_ROWS = 3
-"""The most rows of a relation in a random database."""
+_NUMBERS = (1, 2, 2, 2, 3)
+"""Numbers of identifiers of a sort in a random database, besides constants."""
+_ROWS = (0, 1, 1, 2, 2, 3)
+"""Numbers of rows of a relation that are drawn."""
+_DENSE = 0.4
+"""The share of random databases in which few values are in rows of all relations."""
+_FEW = (1, 1, 2)
+_ROWS_IF_DENSE = (1, 1, 2)
+_DRAWN = 8
+"""The number of random databases that are drawn until one is sound."""
 _MORE = 6
 """The number of databases with one row more of each relation, around a database."""
 _MOST_COMPLETED = 8
@@ -68,8 +74,8 @@ class States:
             and all(holds(invariant, state, {}) for invariant in self.invariants)
         )
 
-    def values(self) -> Mapping[str, list[Value]]:
-        """Return some values of each sort: all that it lists, or some identifiers."""
+    def values(self, numbers: Sequence[int] = _NUMBERS) -> Mapping[str, list[Value]]:
+        """Return some values of each sort: all that it lists, or one of these numbers of identifiers."""
         found = {}
         for sort in self.schema.sorts:
             if sort.values is not None:
@@ -77,18 +83,22 @@ class States:
                 continue
             known = set(self.deployment.constants[sort.name])
             new = (name for name in numbered(sort.name) if name not in known)
-            number = self.random.choice((1, 2, 2, 2, MOST_VALUES))
+            number = self.random.choice(numbers)
             some = self.random.sample(sorted(known), min(len(known), self.random.choice((0, 1, 2))))
             found[sort.name] = [*some, *islice(new, number)]
         return found
 
     def random_state(self) -> Instance | None:
-        """Return a random database, None if keys, references or invariants do not allow what was drawn."""
-        values, facts = self.values(), set[Fact]()
+        """Return a random database, None if keys, references or invariants allow none of those drawn."""
+        return next((state for _ in range(_DRAWN) if (state := self._drawn()) is not None), None)
+
+    def _drawn(self) -> Instance | None:
+        dense = self.random.random() < _DENSE
+        values, facts = self.values(_FEW if dense else _NUMBERS), set[Fact]()
         rows: dict[str, list[tuple[Value, ...]]] = {}
         for relation in self._order:
             made: dict[tuple[Value, ...], tuple[Value, ...]] = {}
-            for _ in range(self.random.choice((0, 1, 1, 2, 2, _MOST_ROWS))):
+            for _ in range(self.random.choice(_ROWS_IF_DENSE if dense else _ROWS)):
                 args = self._args(relation, values, rows)
                 if args is not None:
                     made.setdefault(relation.key(args) if relation.keys else args, args)

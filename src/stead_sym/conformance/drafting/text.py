@@ -74,7 +74,9 @@ def body_lines(made: DraftedTool) -> Iterator[str]:
     for comment in _comments(made):
         yield from wrap(comment, _WIDTH, initial_indent="  # ", subsequent_indent="  # ")
     if not made.is_drafted:
-        yield from ("  # " + line for run in made.shown for line in run_lines(run))
+        for run in made.shown:
+            for shown in run_lines(run):
+                yield from wrap(shown, _WIDTH, initial_indent="  # ", subsequent_indent="  #" + " " * 11)
         yield "  effect"
         return
     if made.guard:
@@ -131,6 +133,8 @@ def _comments(made: DraftedTool) -> Iterator[str]:
         yield f"Refused though it had changed something: {_runs(made.raised)}."
     if made.beyond:
         yield f"Not drafted: what it changes in {', '.join(made.beyond)}, which no relation has."
+    if made.is_drafted and made.unlisted is not None:
+        yield f"Not drafted: {made.unlisted.call} wrote what no sort lists: {made.unlisted.trouble}."
     if made.outside is not None:
         yield (
             f"Not drafted: calls such as {made.outside.call}, which changes something though a value is not"
