@@ -24,10 +24,11 @@ import sqlalchemy as sa
 import stead_sym as st
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import Comparison
-from stead_sym.conformance.drafting.drafted import DraftedTool, draft_tools, small_restriction
+from stead_sym.conformance.drafting.drafted import DraftedTool, draft_tools
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.drafting.text import text_with
 from stead_sym.conformance.found import Difference
+from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import CannotLoad, opened
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.semantics import calls_of

@@ -15,10 +15,11 @@ from refund_app.binding import binding as refunds
 from refund_app.faults import FAULTS
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import Comparison, conform, reached
-from stead_sym.conformance.drafting.drafted import draft_tools, has_effect, small_restriction
+from stead_sym.conformance.drafting.drafted import draft_tools, has_effect
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.drafting.text import text_with
 from stead_sym.conformance.found import Difference
+from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import CannotLoad, opened
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Effect

@@ -20,10 +20,10 @@ from stead_sym.conformance.drafting.runs import Observed, Observer, Run
 from stead_sym.conformance.drafting.separate import Inseparable, separate
 from stead_sym.conformance.drafting.statements import Line, effect_lines
 from stead_sym.conformance.drafting.written import Writer
+from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import opened
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.restriction import Derivation, Restriction
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import InputError, SteadError
@@ -314,23 +314,6 @@ def _tool_lines(made: DraftedTool) -> Iterator[str]:
     params = ", ".join(f"{param.name}: {param.sort}" for param in made.tool.params)
     yield f"tool {made.tool.name}({params})"
     yield from (f"  {line}" for line in made.body)
-
-
-def small_restriction(deployment: Deployment, state: Instance | None = None) -> Restriction:
-    """Return a restriction to constants and the values of a state; beyond it are those that are fresh."""
-    active = {} if state is None else state.active_domain
-    values = {
-        sort.name: sort.values
-        or (*dict.fromkeys([*deployment.constants[sort.name], *sorted(active.get(sort.name, ()))]),)
-        for sort in deployment.schema.sorts
-    }
-    return Restriction(
-        values,
-        {
-            sort.name: Derivation(sort.name, 0, 0, 0, None, sort.values is not None, len(values[sort.name]))
-            for sort in deployment.schema.sorts
-        },
-    )
 
 
 def _idle(deployment: Deployment, made: DraftedTool, runs: Sequence[Run]) -> set[int]:
