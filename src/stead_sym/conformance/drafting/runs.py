@@ -52,6 +52,8 @@ class Run:
     before: Instance
     after: Instance | None
     said: str | None
+    is_known: bool = True
+    """True if all its arguments are values that are there, or that a sort lists."""
     beyond: tuple[str, ...] = ()
     trouble: str | None = None
 
@@ -59,11 +61,6 @@ class Run:
     def changed(self) -> bool:
         """Return True if the call changed something that a relation has."""
         return self.after != self.before
-
-    @property
-    def is_known(self) -> bool:
-        """Return True if all its arguments are values that are there."""
-        return not any(argument.endswith("_unknown") for argument in self.call.args)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -182,7 +179,12 @@ class Observer:
         changed = tuple(differing(beyond, self.system.beyond()))
         if after != state or changed:
             self.comparison.load(state)
-        return Run(len(one.runs), call, state, after, said, changed, trouble)
+        known = all(
+            self.deployment.schema.sort(param.sort).values is not None
+            or value in state.active_domain[param.sort]
+            for param, value in zip(one.tool.params, call.args, strict=True)
+        )
+        return Run(len(one.runs), call, state, after, said, known, changed, trouble)
 
     def _after(self) -> tuple[Instance | None, str | None]:
         try:
