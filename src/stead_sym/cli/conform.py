@@ -51,6 +51,13 @@ def add_conform(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run every two calls that a state offers at the same time too",
     )
+    parser.add_argument(
+        "--walks",
+        type=positive,
+        default=0,
+        metavar="N",
+        help="make so many random walks too: calls one after the other, without loading between them",
+    )
     add_limits(parser)
     parser.add_argument("--test", metavar="OUT.py", help="write each difference there as a test for pytest")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
@@ -71,6 +78,7 @@ def _conform(options: argparse.Namespace) -> int:
                 binding,
                 max_states=options.max_states,
                 concurrent=options.concurrent,
+                walks=options.walks,
                 progress=progress,
             )
     if options.json:

@@ -27,6 +27,7 @@ HELP_EXAMPLES: Mapping[str, str] = MappingProxyType(
         "replay": "stead-sym replay refund out/auth.json",
         "diff": "stead-sym verify refund --json > before.json; stead-sym diff before.json before.json",
         "bounds": "stead-sym bounds refund",
+        "draft": "stead-sym draft desk.stead --binding desk_binding -o drafted.stead",
         "conform": "stead-sym conform desk.stead --binding desk_binding",
         "guard": "stead-sym guard desk.stead --binding desk_binding --mcp desk-server",
         "export": "stead-sym export refund --policy baseline --smv refund.smv",

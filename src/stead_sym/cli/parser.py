@@ -154,6 +154,12 @@ _GROUPS = {
         ),
     },
     "use it with the system": {
+        "draft": _Command(
+            "run the system's own tools on small databases, and propose their guards and effects",
+            "draft.add_draft",
+            "stead-sym draft FILE --binding MODULE [options]",
+            "exit status: 0 written, 2 the input is wrong, 3 a limit ended it",
+        ),
         "conform": _Command(
             "run the system's own tools on the states of the deployment: does it do what the file says?",
             "conform.add_conform",

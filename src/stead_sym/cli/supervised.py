@@ -17,7 +17,9 @@ from stead_sym.errors import InputError
 from stead_sym.report.progress import progress_on_stderr
 from stead_sym.support.progress import Progress
 
-EXPLORING = frozenset({"blame", "bounds", "conform", "export", "graph", "shield", "symmetry", "verify"})
+EXPLORING = frozenset(
+    {"blame", "bounds", "conform", "draft", "export", "graph", "shield", "symmetry", "verify"}
+)
 """The commands that explore."""
 _HELP = frozenset({"-h", "--help"})
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from stead_sym.conformance.binding import Binding
@@ -24,6 +24,7 @@ from stead_sym.conformance.coverage import Guard
 from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
 from stead_sym.conformance.interleaved import Interleaver
 from stead_sym.conformance.system import CannotLoad, System, Unlisted, opened
+from stead_sym.conformance.walks import Walker
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction, normal_restriction, theorem_restriction
@@ -51,11 +52,13 @@ def conform(
     *,
     max_states: int = MAX_STATES,
     concurrent: bool = False,
+    walks: int = 0,
     progress: Progress | None = None,
 ) -> Conformance:
     """Run the tools of a system on the reachable states of a deployment, smallest first.
 
-    With ``concurrent`` pairs of calls are run at the same time too, if the single calls do not differ. Raise
+    With ``concurrent`` pairs of calls are run at the same time too, if the single calls do not differ. With
+    ``walks`` so many random walks are made, if nothing differs by then. Raise
     `InputError` if the binding does not fit, and `Undecided` if more than `MOST_EXPLORED` states are
     reachable.
     """
@@ -64,7 +67,12 @@ def conform(
     with opened(alone, binding, concurrent=concurrent) as system:
         there = reached(alone, progress)
         comparison = Comparison(there.deployment, binding, system, there.restriction, digest, progress)
-        return comparison.of(there.states, max_states, concurrent=concurrent)
+        found = comparison.of(there.states, max_states, concurrent=concurrent)
+        if not walks or not found.agrees:
+            return found
+        walked = Walker(there.deployment, binding, system, there.begins).walk(walks, progress=progress)
+        more = () if walked.difference is None else (walked.difference,)
+        return replace(found, differences=more, walks=walked.walks, walked=walked.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +83,8 @@ class Reached:
     restriction: Restriction
     forms: Mapping[Instance, Instance]
     """By canonical form, relative to C, the state that stands for it."""
+    begins: tuple[Instance, ...]
+    """The initial states, one of each isomorphism class, smallest first."""
 
     @property
     def states(self) -> list[Instance]:
@@ -102,9 +112,10 @@ def reached(deployment: Deployment, progress: Progress | None = None) -> Reached
         )
     constants = frozenset[Value]().union(*deployment.constants.values())
     restriction = theorem_restriction(deployment, [])
-    begins = initial_states(deployment, normal_restriction(deployment).values)
+    given = initial_states(deployment, normal_restriction(deployment).values)
+    begins = {canonical_form(state, constants).instance: state for state in sorted(given, key=sorted)}
     forms: dict[Instance, Instance] = {}
-    waiting = deque(sorted(begins, key=sorted))
+    waiting = deque(sorted(given, key=sorted))
     while waiting:
         state = waiting.popleft()
         form = canonical_form(state, constants).instance
@@ -117,7 +128,12 @@ def reached(deployment: Deployment, progress: Progress | None = None) -> Reached
             progress("reach", states=len(forms))
         afters = (databases(deployment, c, state, restriction) for c in sorted(possible(deployment, state)))
         waiting.extend(after for found in afters for after in found if within(restriction, after))
-    return Reached(deployment, restriction, forms)
+    return Reached(
+        deployment,
+        restriction,
+        forms,
+        tuple(sorted(begins.values(), key=lambda state: (len(state), sorted(state)))),
+    )
 
 
 @dataclass

@@ -28,11 +28,20 @@ class Meanwhile:
 
 
 @dataclass(frozen=True, slots=True)
+class Walk:
+    """Calls one after the other from an initial state, without loading the database between them."""
+
+    start: Instance
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """A call on which deployment and system differ.
 
     ``expected`` are the states that the deployment leads to, only ``before`` if it does not offer the call;
     ``found`` is where the system ends, None if that cannot be read. ``said`` is what the system says.
+    With a ``walk`` the call is its last.
     """
 
     kind: Kind
@@ -42,10 +51,13 @@ class Difference:
     found: Instance | None
     said: str | None = None
     meanwhile: Meanwhile | None = None
+    walk: Walk | None = None
 
     @property
     def title(self) -> str:
-        """Return the call, or both calls."""
+        """Return the call, or all calls."""
+        if self.walk is not None and len(self.walk.calls) > 1:
+            return f"{', '.join(map(str, self.walk.calls[:-1]))}, and then {self.call}"
         if self.meanwhile is None:
             return str(self.call)
         return f"{self.call} and, at the same time, {self.meanwhile.call}"
@@ -75,7 +87,8 @@ class Conformance:
     ``unbound`` are the tools and events that the binding does not run. ``complete`` says that every
     reachable state was loaded, up to isomorphism. ``digest`` is that of the deployment. ``interleaved`` is
     the number of runs of one call amid another, None if this was not asked for; ``alone`` are the tools that
-    no call could run amid, since they have one step only or use connections of their own.
+    no call could run amid, since they have one step only or use connections of their own. ``walks`` is the
+    number of walks, and ``walked`` that of their calls.
     """
 
     states: int
@@ -87,6 +100,8 @@ class Conformance:
     digest: str
     interleaved: int | None = None
     alone: tuple[str, ...] = ()
+    walks: int | None = None
+    walked: int = 0
 
     @property
     def calls(self) -> int:

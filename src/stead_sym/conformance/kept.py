@@ -9,10 +9,11 @@ from unittest import SkipTest
 
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import Comparison, reached
-from stead_sym.conformance.found import Conformance, Difference
+from stead_sym.conformance.found import Conformance, Difference, Walk
 from stead_sym.conformance.interleaved import Interleaver
 from stead_sym.conformance.printed import difference_text
 from stead_sym.conformance.system import CannotLoad, opened
+from stead_sym.conformance.walks import Walker
 from stead_sym.deployment.files import load
 from stead_sym.deployment.semantics import calls_of
 from stead_sym.deployment.tool import Call
@@ -30,12 +31,15 @@ def assert_agrees(
     *,
     meanwhile: str | None = None,
     before_step: int = 2,
+    after: Sequence[str] = (),
 ) -> None:
     """Raise `AssertionError` if a file and its system differ on a call in a state.
 
-    The state is given by its facts. With ``meanwhile`` this call runs before a step of the first. Without a
-    call the system has to load the state. Raise `SkipTest`, which pytest counts as skipped, if the file no
-    longer reaches the state.
+    The state is given by its facts. With ``meanwhile`` this call runs before a step of the first. With
+    ``after`` these calls come before it, one after the other, without loading the database between them.
+    Without a call the system has to load the state.
+
+    Raise `SkipTest`, which pytest counts as skipped, if the file no longer reaches the state.
     """
     deployment = load(file)
     alone = deployment.one_by_one()
@@ -55,7 +59,10 @@ def assert_agrees(
             return
         found: Difference | int | bool | None
         made = Call(*_named(call))
-        if meanwhile is None:
+        if after:
+            walk = Walk(state, tuple(Call(*_named(one)) for one in (*after, call)))
+            found = Walker(deployment, binding, system, (state,)).replayed(walk)
+        elif meanwhile is None:
             tool = deployment.tool(made.tool)
             found = comparison.compare(tool, made, state, made in calls_of(deployment, tool, state))
         else:
@@ -104,6 +111,11 @@ def tests_of(found: Conformance, file: str, binding: str) -> str:
 def _test(difference: Difference) -> Iterator[str]:
     names = [difference.call.tool]
     arguments = [f"        call={str(difference.call)!r},"]
+    before = difference.before
+    if difference.walk is not None:
+        before = difference.walk.start
+        earlier = [f"            {str(one)!r}," for one in difference.walk.calls[:-1]]
+        arguments += ["        after=[", *earlier, "        ],"] if earlier else []
     if difference.meanwhile is not None:
         names += ["and", difference.meanwhile.call.tool]
         arguments += [
@@ -111,7 +123,7 @@ def _test(difference: Difference) -> Iterator[str]:
             f"        before_step={difference.meanwhile.before_step},",
         ]
     yield from ("", "", f"def test_{'_'.join([*names, *difference.kind.split()])}():")
-    yield from _assertion(difference.before, arguments)
+    yield from _assertion(before, arguments)
 
 
 def _assertion(state: Instance, arguments: Sequence[str]) -> Iterator[str]:

@@ -37,6 +37,8 @@ def _run(found: Conformance) -> RenderableType:
     table = labelled()
     table.add_row("states", f"{found.states:,}, one of each kind, smallest first")
     table.add_row("calls", f"{found.calls:,}")
+    if found.walks is not None:
+        table.add_row("walks", f"{found.walks:,}, {found.walked:,} calls without loading between them")
     if found.interleaved is not None:
         table.add_row("pairs", f"{found.interleaved:,} runs of one call amid another")
     counts = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
@@ -84,6 +86,9 @@ def _difference(difference: Difference) -> RenderableType:
     if difference.said is not None:
         found = "\n".join(part for part in (found, f"it says: {difference.said}") if part)
     table.add_row(Text(_facts(before)), Text(expected), Text(found, "red"))
+    if difference.walk is not None and len(difference.walk.calls) > 1:
+        start = f"the walk begins in {difference.walk.start}; its last call:"
+        return Group(title, indented(Text(start)), indented(table))
     if difference.meanwhile is None:
         return Group(title, indented(table))
     amid = f"{difference.meanwhile.call} ran before this step of {difference.call}:"
@@ -123,7 +128,8 @@ def _conclusion(deployment: Deployment, found: Conformance) -> Text:
     pairs = ", also for two calls at the same time" if found.interleaved else ""
     if pairs and found.alone:
         pairs += f", but none amid {', '.join(found.alone)}"
-    return Text(f"File and system agree on {which}{unbound}{pairs}.", "green")
+    walks = f", and on {found.walks:,} walks" if found.walks else ""
+    return Text(f"File and system agree on {which}{unbound}{pairs}{walks}.", "green")
 
 
 def conformance_data(found: Conformance) -> dict[str, Json]:
@@ -136,6 +142,8 @@ def conformance_data(found: Conformance) -> dict[str, Json]:
         "calls": found.calls,
         "interleaved": found.interleaved,
         "alone": [*found.alone],
+        "walks": found.walks,
+        "walked": found.walked,
         "tools": {
             name: {
                 "offered": one.offered,
@@ -157,6 +165,12 @@ def conformance_data(found: Conformance) -> dict[str, Json]:
                     "call": str(one.meanwhile.call),
                     "before_step": one.meanwhile.before_step,
                     "step": one.meanwhile.step,
+                },
+                "walk": None
+                if one.walk is None
+                else {
+                    "start": [*map(str, sorted(one.walk.start.facts))],
+                    "calls": [*map(str, one.walk.calls)],
                 },
                 "before": [*map(str, sorted(one.before.facts))],
                 "expected": [[*map(str, sorted(after.facts))] for after in one.expected],

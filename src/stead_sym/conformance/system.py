@@ -16,6 +16,7 @@ import inspect
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -25,6 +26,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
+from stead_sym.conformance.beyond import Beyond
 from stead_sym.conformance.binding import Binding, McpTool
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
 from stead_sym.conformance.servers import Servers, serving
@@ -144,6 +146,7 @@ class System:
         self._tables = self._bound.tables
         self._relations = deployment.schema.relations
         self._rows = self._bound.rows
+        self._beyond = Beyond(self._tables, self._rows)
         self._emptied = self._to_empty()
         self._sequences = list(self._numbering())
         connection.rollback()
@@ -222,6 +225,12 @@ class System:
         self._connection.rollback()
         return Instance(self._deployment.schema, frozenset(facts))
 
+    def beyond(self) -> Mapping[str, Mapping[object, object]]:
+        """Return what no relation has: by table or by column, its cells by the keys of their rows."""
+        found = self._beyond.cells(self._connection)
+        self._connection.rollback()
+        return found
+
     # rows and facts
 
     def _grouped(self, state: Instance) -> Mapping[str, list[dict[str, object]]]:
@@ -246,16 +255,24 @@ class System:
         return filled
 
     def _facts(self, relation: Relation) -> Iterator[Fact]:
-        bound = self._rows[relation.name]
-        table = self._tables[bound.table]
-        columns: list[sa.ColumnElement[Any]] = [table.c[name] for name in bound.columns]
-        asked: sa.Select[Any] = sa.select(*(columns or [sa.literal(1)])).select_from(table)
-        for name, content in bound.where.items():
-            asked = asked.where(table.c[name] == content)
-        for cells in self._connection.execute(asked):
+        for cells in self._connection.execute(self._queries[relation.name]):
             if None not in cells:
                 args = (self._value(s, cell) for s, cell in zip(relation.sorts, cells, strict=False))
                 yield Fact(relation.name, tuple(args))
+
+    @cached_property
+    def _queries(self) -> Mapping[str, sa.Select[Any]]:
+        """Return for each relation the query of its rows."""
+        queries = {}
+        for relation in self._relations:
+            bound = self._rows[relation.name]
+            table = self._tables[bound.table]
+            columns: list[sa.ColumnElement[Any]] = [table.c[name] for name in bound.columns]
+            asked: sa.Select[Any] = sa.select(*(columns or [sa.literal(1)])).select_from(table)
+            for name, content in bound.where.items():
+                asked = asked.where(table.c[name] == content)
+            queries[relation.name] = asked
+        return queries
 
     def _value(self, sort: str, cell: object) -> Value:
         """Return the value that a cell stands for, a new one for an identifier that was not loaded."""
