@@ -32,7 +32,7 @@ class Step:
 
 
 Right: TypeAlias = Operand | New | Step
-"""What a column gets."""
+"""The value that a column gets."""
 
 
 @dataclass(frozen=True, slots=True)

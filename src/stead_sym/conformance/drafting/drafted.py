@@ -74,7 +74,7 @@ class DraftedTool:
     raised: int = 0
     """The number of runs that changed something and refused the call."""
     reasons: tuple[tuple[str, int], ...] = ()
-    """What refusals said, the most frequent first."""
+    """The texts of refusals, the most frequent first."""
 
     @property
     def is_drafted(self) -> bool:
