@@ -3252,8 +3252,8 @@ MUTATIONS = (
     Mutation(
         "few facts: a sentence says nothing of the records in question",
         "/analyses/local/refinement.py",
-        "return runs, fair or self._instances()",
-        "return runs, fair",
+        "for value in self._values[fact.binder.sort]:",
+        "for value in ():",
     ),
     Mutation(
         "few facts: no value is asked about that a key determines",
