@@ -54,6 +54,43 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
 
 
+class Fixed:
+    """The reading of conditions in one state: what a ``reading`` leaves open is the same wherever it stands.
+
+    An open part has a variable of its own, so that a statement that deletes and inserts on one condition does
+    both or neither. The step is to be taken for some values of the ``variables``.
+    """
+
+    def __init__(self, reading: Reading, variable: Callable[[int], str]) -> None:
+        """``variable`` returns the name of the n-th variable, which stands for nothing else."""
+        self._reading, self._variable = reading, variable
+        self._parts: dict[Core, str] = {}
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Return the names of the variables in use."""
+        return frozenset(self._parts.values())
+
+    def __call__(self, formula: Formula) -> Known:
+        """Return where the formula is true; must and may are the same."""
+        f = core(formula)
+        match f:
+            case Not(body):
+                return ~self(body)
+            case And(parts):
+                whole = self._reading.true
+                for part in parts:
+                    whole = whole & self(part)
+                return whole
+        known = self._reading(f)
+        if known.must == known.may:
+            return known
+        if f not in self._parts:
+            self._parts[f] = self._variable(len(self._parts))
+        true = known.must | (self._reading.manager.var(self._parts[f]) & known.may)
+        return Known(true, true)
+
+
 @lru_cache(maxsize=1 << 16)
 def _with_value(body: Core, name: str, value: Value) -> Core:
     """Return the formula with a value for a variable; the same in every round of facts."""

@@ -84,6 +84,7 @@ class Question:
             for sort, values in scope.mentioned.items()
         }
         self._bits: dict[Core, tuple[Bdd, Bdd]] = {}
+        self._open: list[str] = []
         self._inside = {one: self._bit(f"inside {k}") for k, one in enumerate(self._names)}
 
     def _bit(self, label: str) -> tuple[Bdd, Bdd]:
@@ -139,7 +140,7 @@ class Question:
         inside = {one: now for one, (now, _) in self._inside.items()}
         initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
         possible = self._agreeing(reading, scope.key)
-        steps = Steps(deployment, reading, self._bits, lambda one: ~inside[one])
+        steps = Steps(deployment, reading, self._bits, lambda one: ~inside[one], self._open_part)
         sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
         endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
         runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
@@ -180,6 +181,13 @@ class Question:
                     if known.must != known.may:
                         found.update(facts_in(body))
         return frozenset(found)
+
+    def _open_part(self, number: int) -> str:
+        """Return the name of the n-th variable for conditions that are left open; steps share them."""
+        if number == len(self._open):
+            self._open.append(f"open {number}")
+            self._manager.declare_bottom(self._open[-1:])
+        return self._open[number]
 
     def _followed(self, fact: Core) -> Bdd | None:
         return self._bits[fact][0] if fact in self._bits else None

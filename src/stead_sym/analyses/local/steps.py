@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
-from stead_sym.analyses.local.reading import Known, Reading, facts_in
+from stead_sym.analyses.local.reading import Fixed, Known, Reading, facts_in
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
@@ -93,8 +93,10 @@ class Steps:
         reading: Reading,
         bits: Mapping[Core, tuple[Bdd, Bdd]],
         outside: Callable[[Value], Bdd],
+        open_part: Callable[[int], str],
     ) -> None:
-        """``outside``: where a name stands for a value outside C."""
+        """``outside``: where a name stands for a value outside C; ``open_part``: see `Fixed`."""
+        self._open_part = open_part
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
         self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | None]]] = {}
@@ -219,7 +221,8 @@ class Steps:
     def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
         """Return the step of an alternative with these values; None if it changes no fact."""
         m, values = self._m, _terms(given)
-        write = Write(effect, values, self._reading)
+        fixed = Fixed(self._reading, self._open_part)
+        write = Write(effect, values, self._reading, fixed)
         changes = {fact: ways for fact in self._bits if any(ways := write.may_change(fact))}
         if not changes:
             return None
@@ -241,6 +244,8 @@ class Steps:
                 known = after.by_operator(fact)
                 step = step & (m.true if up else ~then | now) & (m.true if down else ~now | then)
             step = step & (~known.must | then) & (~then | known.may)
+        if fixed.variables:
+            step = m.and_exist(fixed.variables, step, m.true)
         reads = frozenset(fact for formula in conditions for fact in facts_in(formula))
         return Action(tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads)
 

@@ -48,8 +48,16 @@ Environment = Mapping[str, Term]
 class Write:
     """One alternative with ``values`` of its variables, read in D by ``reading``."""
 
-    def __init__(self, effect: Effect, values: Environment, reading: Reading) -> None:
+    def __init__(
+        self,
+        effect: Effect,
+        values: Environment,
+        reading: Reading,
+        condition: Callable[[Formula], Known] | None = None,
+    ) -> None:
+        """``condition`` reads the conditions of statements, by default as ``reading`` does."""
         self._effect, self._values, self._reading = effect, values, reading
+        self._condition = condition or reading
 
     def may_change(self, fact: Core) -> tuple[bool, bool]:
         """Return if a fact may become true, and if it may become false.
@@ -117,7 +125,7 @@ class Write:
         if statement.atom.relation != atom.relation:
             return reading.false
         whole, where, active = self._about(statement, atom)
-        known = whole if whole == reading.false else whole & reading(where)
+        known = whole if whole == reading.false else whole & self._condition(where)
         if isinstance(statement, Insert) and not active:
             return Known(reading.manager.false, known.may)
         return known
