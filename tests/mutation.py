@@ -3162,8 +3162,20 @@ MUTATIONS = (
     Mutation(
         "few facts: what is written under a condition always is",
         "/analyses/local/writes.py",
-        "known = whole if whole == reading.false else whole & reading(where)",
+        "known = whole if whole == reading.false else whole & self._condition(where)",
         "known = whole",
+    ),
+    Mutation(
+        "few facts: a quantifier's individual is the same in two statements",
+        "/analyses/local/reading.py",
+        "known.must == known.may or _mentions_some(f)",
+        "known.must == known.may",
+    ),
+    Mutation(
+        "few facts: two quantifiers with one variable have one individual",
+        "/analyses/local/values.py",
+        'if "some" in kinds and "named" not in kinds:',
+        "if False:",
     ),
     Mutation(
         "few facts: a quantifier is monotone where it is antitone",

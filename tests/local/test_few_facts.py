@@ -6,6 +6,7 @@ import pytest
 
 from stead_sym.agents.base import FunctionAgent
 from stead_sym.agents.roles import wrap_all
+from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.verify import localise
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.evidence.replay import replay
@@ -161,6 +162,38 @@ def test_what_is_written_under_a_condition_may_not_be():
 """
     deployment = parse_deployment(f"{DESK}{event}spec seen_first {HOLDS['seen_first']}\n")
     assert localise(deployment, {"": "any"}).verdicts["seen_first"].holds is False
+
+
+def test_a_statement_that_sets_does_both_or_neither():
+    """Of `set` the deletion and the insertion have one condition, which is left open."""
+    event = "event take_all(p: person)\n  effect\n    set Owner(c, ann) for c where Helps(p, c)\n"
+    spec = "spec one_owner AG forall c, p, q. (Owner(c, p) & Owner(c, q) -> p = q)\n"
+    text = DESK.replace("relation Seen", "relation Helps(person, case)\nrelation Seen")
+    assert localise(parse_deployment(text + event + spec), {"": "any"}).shown["one_owner"].facts == 2
+
+
+@pytest.mark.parametrize(
+    ("effect", "alarm"),
+    [
+        (
+            "clear P, Q\n    insert P(i) for i where R(i) & M(i)\n    insert Q(i) for i where R(i) & ~M(i)",
+            "(exists i. P(i)) & (exists i. Q(i))",
+        ),
+        ("clear P\n    insert P(j) for j where R(j) & (exists i. (R(i) & i != j))", "exists i. P(i)"),
+    ],
+    ids=["two statements", "two quantifiers with one variable"],
+)
+def test_some_record_need_not_be_the_same_twice(effect, alarm):
+    """The abstraction by itself, since the run that is found first hides what it shows."""
+    deployment = parse_deployment(
+        "deployment d\nsort item\nrelation R(item)\nrelation M(item)\nrelation P(item)\n"
+        "relation Q(item)\nrelation Alarm()\nbound item 2\n"
+        "event arrive()\n  guard atmost 1 i. R(i)\n  effect\n    fresh n: item\n    insert R(n)\n"
+        "event mark(i: item)\n  guard R(i)\n  effect\n    insert M(i)\n"
+        f"tool sort_all()\n  effect\n    {effect}\n"
+        f"event alarm()\n  guard {alarm}\n  effect\n    insert Alarm()\nspec quiet AG ~Alarm()\n"
+    )
+    assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[0].formula), Shown)
 
 
 def test_a_run_of_any_agent_says_nothing_of_a_given_one():

@@ -10,9 +10,9 @@ values of their kinds. Then s ∈ must(f) implies D ⊨ h(f), and D ⊨ h(f) imp
 
 Proof. By induction on f. What is followed is as s says, and an atom that is not is in must nowhere and in may
 everywhere. Negation swaps the two, ∧ and ↔ are monotone in them. ∃x. f ranges over active values, each of
-which is a constant, what a name stands for, or a value that an `other` individual stands for: may is the
+which is a constant, what a name stands for, or a value that `some` individual stands for: may is the
 union of may(f) over these. Where f has an atom with x that has to hold, x is active if f is true; elsewhere
-must is empty, as it is for an `other` individual, of which there may be none. ∎
+must is empty, as it is for `some` individual, of which there may be none. ∎
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import compares, value_of
 from stead_sym.logic.kernel import Core, core, outside_kernel
+from stead_sym.logic.names import constants
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     INTEGERS,
@@ -58,7 +59,8 @@ class Fixed:
     """The reading of conditions in one state: what a ``reading`` leaves open is the same wherever it stands.
 
     An open part has a variable of its own, so that a statement that deletes and inserts on one condition does
-    both or neither. The step is to be taken for some values of the ``variables``.
+    both or neither. The step is to be taken for some values of the ``variables``. A part about `some`
+    individual stays open, since it stands for different values in different places.
     """
 
     def __init__(self, reading: Reading, variable: Callable[[int], str]) -> None:
@@ -72,7 +74,7 @@ class Fixed:
         return frozenset(self._parts.values())
 
     def __call__(self, formula: Formula) -> Known:
-        """Return where the formula is true; must and may are the same."""
+        """Return where the formula must, and where it may, be true."""
         f = core(formula)
         match f:
             case Not(body):
@@ -83,12 +85,18 @@ class Fixed:
                     whole = whole & self(part)
                 return whole
         known = self._reading(f)
-        if known.must == known.may:
+        if known.must == known.may or _mentions_some(f):
             return known
         if f not in self._parts:
             self._parts[f] = self._variable(len(self._parts))
         true = known.must | (self._reading.manager.var(self._parts[f]) & known.may)
         return Known(true, true)
+
+
+@lru_cache(maxsize=1 << 16)
+def _mentions_some(formula: Core) -> bool:
+    """Return if the formula mentions the individual of a quantifier."""
+    return any(kind(value) == "some" for value in constants(formula))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -242,7 +250,7 @@ class Reading:
         may = [one.may for one in of_each]
         other = m.false
         if binder.sort in self.open_sorts:
-            other = self._at(binder, body, individual("other", binder.sort, f"some {binder.name}")).may
+            other = self._at(binder, body, individual("some", binder.sort, binder.name)).may
         if number == 1 and (determined := self._determined(binder, body)):
             there = [m.disj(bits[value] for bits in determined if value in bits) for value in values]
             elsewhere = [m.disj(there[:k] + there[k + 1 :]) for k in range(len(there))]

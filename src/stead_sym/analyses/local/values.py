@@ -2,8 +2,10 @@
 
 Beside constants there are
 - names: each stands for one value that no formula mentions, in a run the same throughout; names differ;
-- individuals, which a formula or a step brings in: `other` than all constants and names of its sort, `any`
-  value, or `new`, which stands in no fact yet and is no constant.
+- individuals, which a step brings in: `other` than all constants and names of its sort, `any` value, or
+  `new`, which stands in no fact yet and is no constant;
+- `some` individual that a quantifier ranges over, other than all constants and names, too. It need not be the
+  same in two formulas.
 
 No value of a file begins as these do.
 """
@@ -14,9 +16,10 @@ from typing import Literal, TypeAlias
 
 from stead_sym.relational.schema import Value
 
-Kind: TypeAlias = Literal["named", "other", "any", "new"]
+Kind: TypeAlias = Literal["named", "other", "any", "new", "some"]
 
 _MARK = "\0"
+_INDIVIDUALS: tuple[Literal["other", "any", "new", "some"], ...] = ("other", "any", "new", "some")
 
 
 def name(sort: str, number: int) -> Value:
@@ -46,22 +49,23 @@ def is_constant(value: Value) -> bool:
 
 def kind(value: Value) -> Kind:
     """Return the kind of the value; a constant is `named`, too."""
-    if value.startswith(f"{_MARK}other:"):
-        return "other"
-    if value.startswith(f"{_MARK}any:"):
-        return "any"
-    return "new" if value.startswith(f"{_MARK}new:") else "named"
+    for one in _INDIVIDUALS:
+        if value.startswith(f"{_MARK}{one}:"):
+            return one
+    return "named"
 
 
 def same(left: Value, right: Value) -> bool | None:
     """Return if two values of one sort are the same; None if that is not known.
 
-    A step's `new` value is none of its other values, which are active or constants; a quantifier may range
-    over it, so that an `other` individual may be it.
+    A step's `new` value is none of its other values, which are active or constants. `Some` individual may be
+    any other, also one that reads the same: two quantifiers may have one variable.
     """
+    kinds = {kind(left), kind(right)}
+    if "some" in kinds and "named" not in kinds:
+        return None
     if left == right:
         return True
-    kinds = {kind(left), kind(right)}
-    if "any" in kinds or kinds in ({"other"}, {"other", "new"}):
+    if "any" in kinds or kinds == {"other"}:
         return None
     return False

@@ -8,7 +8,8 @@ An alternative with values leads to D' = (D - deleted) ∪ inserted. Of an atom 
 A sentence p with a quantifier keeps its truth value if no statement speaks of what an atom of p may be. Else
 it can only become true if something is inserted of a relation in which p is monotone, or deleted of one in
 which it is antitone, and the other way round; and it is as D' says, which is read as D is (`local.reading`),
-each atom in the way above.
+each atom in the way above. What is open in the condition of a statement has one truth value in one step
+(`reading.Fixed`): the statement writes wherever it does, in all facts at once.
 """
 
 from __future__ import annotations
