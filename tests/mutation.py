@@ -3178,6 +3178,18 @@ MUTATIONS = (
         "if False:",
     ),
     Mutation(
+        "few facts: a sentence turns false by what is inserted",
+        "/analyses/local/writes.py",
+        "return inserted.may if to else deleted.may",
+        "return inserted.may",
+    ),
+    Mutation(
+        "few facts: two columns of a sentence with one variable have any values",
+        "/analyses/local/reading.py",
+        "if isinstance(term, Var) and term.name not in images:",
+        "if isinstance(term, Var):",
+    ),
+    Mutation(
         "few facts: a quantifier is monotone where it is antitone",
         "/analyses/local/writes.py",
         "up |= sign == 0 or (sign > 0) is inserts",
@@ -3192,8 +3204,8 @@ MUTATIONS = (
     Mutation(
         "few facts: all values of a quantifier are constants or named",
         "/analyses/local/reading.py",
-        "if binder.sort in self.open_sorts:",
-        "if False:",
+        "if binder.sort in self.open_sorts:\n            return",
+        "if False:\n            return",
     ),
     Mutation(
         "few facts: two variables have one value",

@@ -172,6 +172,41 @@ def test_a_statement_that_sets_does_both_or_neither():
     assert localise(parse_deployment(text + event + spec), {"": "any"}).shown["one_owner"].facts == 2
 
 
+ORDERS = """
+deployment orders
+sort order, item
+relation Wants(order, item)
+relation Due(order, item)
+relation Damaged(item)
+relation Taken(order)
+init
+  Wants(a, x)
+event damage(i: item)
+  effect
+    insert Damaged(i)
+event again(o: order)
+  effect
+    insert Due(o, i) for i where Wants(o, i)
+tool take(o: order)
+  guard exists n. (Due(o, n) & ~Damaged(n))
+  effect
+    insert Taken(o)
+    delete Due(o, _)
+spec wanted AG forall o. (Taken(o) -> exists m. Wants(o, m))
+spec wanted_again AG forall o. ((exists k. Wants(o, k)) | Taken(o) -> Wants(o, _))
+"""
+
+
+def test_a_sentence_comes_true_by_an_atom_that_is_inserted():
+    """Nothing is due unless something is wanted, and what is due and not damaged was not before."""
+    assert localise(parse_deployment(ORDERS), {"": "any"}).shown["wanted"].facts == 3
+
+
+def test_names_of_variables_make_no_other_fact():
+    shown = localise(parse_deployment(ORDERS), {"": "any"}).shown
+    assert shown["wanted_again"].facts == shown["wanted"].facts
+
+
 @pytest.mark.parametrize(
     ("effect", "alarm"),
     [

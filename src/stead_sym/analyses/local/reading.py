@@ -1,27 +1,28 @@
 """The states in which a formula must be true, and may be, if only a few facts are known.
 
 A *fact* here is a closed formula of the kernel over constants and names: an atom, or a sentence with a
-quantifier, which is followed as a whole, as "some ticket is on the desk". A state of the abstraction says of
-each fact that is followed whether it holds.
+quantifier, which is followed as a whole, as "some ticket is on the desk"; how its variables are called does
+not matter. A state of the abstraction says of each fact that is followed whether it holds.
 
 Law. Let h give to each name the value that it stands for, different values to different ones and none that
 the formula mentions, let s be the abstract state of D under h, and let h give to the individuals of f any
 values of their kinds. Then s ∈ must(f) implies D ⊨ h(f), and D ⊨ h(f) implies s ∈ may(f).
 
-Proof. By induction on f. What is followed is as s says, and an atom that is not is in must nowhere and in may
-everywhere. Negation swaps the two, ∧ and ↔ are monotone in them. ∃x. f ranges over active values, each of
-which is a constant, what a name stands for, or a value that `some` individual stands for: may is the
-union of may(f) over these. Where f has an atom with x that has to hold, x is active if f is true; elsewhere
-must is empty, as it is for `some` individual, of which there may be none. ∎
+Proof. By induction on f. What is followed is as s says. An atom R(t) that is not is in must nowhere, and in
+may unless s says of a sentence ∃x. R(u), of which t is an instance, that it is false. Negation swaps the two,
+∧ and ↔ are monotone in them. ∃x. f ranges over active values, each of which is a constant, what a name stands
+for, or a value that `some` individual stands for: may is the union of may(f) over these. Where f has an atom
+with x that has to hold, x is active if f is true; elsewhere must is empty, as it is for `some` individual, of
+which there may be none. ∎
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
-from stead_sym.analyses.local.values import individual, is_constant, is_name, kind, same, sort_of
+from stead_sym.analyses.local.values import MARK, individual, is_constant, is_name, kind, same, sort_of
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import compares, value_of
@@ -42,6 +43,7 @@ from stead_sym.logic.syntax import (
     Iff,
     Not,
     Temporal,
+    Term,
     Truth,
     Var,
     children,
@@ -49,6 +51,7 @@ from stead_sym.logic.syntax import (
     free_variables,
     is_compound,
     is_temporal,
+    map_children,
     subformulas,
     terms,
 )
@@ -100,7 +103,7 @@ def _mentions_some(formula: Core) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _with_value(body: Core, name: str, value: Value) -> Core:
+def with_value(body: Core, name: str, value: Value) -> Core:
     """Return the formula with a value for a variable; the same in every round of facts."""
     return core(substitute(body, {name: Const(value)}))
 
@@ -126,31 +129,75 @@ class Known:
 
 
 @lru_cache(maxsize=1 << 16)
-def is_fact(formula: Core) -> bool:
-    """Return if this is a closed atom or quantified sentence about the database without individuals."""
+def as_fact(formula: Core) -> Core | None:
+    """Return the fact that a closed atom or quantified sentence about the database is; None for others.
+
+    Individuals are in no fact. Sentences that differ in the names of bound variables are one fact.
+    """
     if not isinstance(formula, Atom | Exists | Count) or free_variables(formula) or is_temporal(formula):
-        return False
+        return None
     if isinstance(formula, Atom) and any(map(is_compound, formula.args)):
-        return False
+        return None
     parts = tuple(subformulas(formula))
     if any(isinstance(part, Atom) and tells_history(part.relation) for part in parts):
-        return False
+        return None
     own = (term for part in parts for term in terms(part))
-    return all(kind(term.value) == "named" for term in own if isinstance(term, Const))
+    if any(kind(term.value) != "named" for term in own if isinstance(term, Const)):
+        return None
+    return _renamed(formula)[0]
+
+
+def _renamed(formula: Core) -> tuple[Core, int]:
+    """Return the formula with bound variables named by the depth of their scopes, and its own depth."""
+    below = [0]
+
+    def of_child(child: Core) -> Core:
+        renamed, nested = _renamed(child)
+        below.append(nested)
+        return renamed
+
+    changed = map_children(of_child, formula)
+    depth = max(below)
+    if isinstance(changed, Exists | Count):
+        name = f"{MARK}{depth}"
+        body = core(substitute(changed.body, {changed.binder.name: Var(name)}))
+        surely_active = implies_active(body, name)
+        binder = Binder(name, changed.binder.sort, declared=changed.binder.declared and not surely_active)
+        return replace(changed, binder=binder, body=body), depth + 1
+    return changed, depth
 
 
 def facts_in(formula: Formula) -> Iterator[Core]:
     """Yield the facts that a formula reads; of nested ones the outer one."""
     f = core(formula)
-    if is_fact(f):
-        yield f
+    if (fact := as_fact(f)) is not None:
+        yield fact
     else:
         for child in children(f):
             yield from facts_in(child)
 
 
+@dataclass(frozen=True)
+class _Some:
+    """A followed sentence that there is a tuple as ``args`` in a relation, with its bit."""
+
+    args: tuple[Term, ...]
+    bound: frozenset[str]
+    bit: Bdd
+
+    def matches(self, values: Sequence[Value]) -> bool:
+        """Return if the sentence surely is true where the tuple of these values is in the relation."""
+        images: dict[str, Value] = {}
+        for term, value in zip(self.args, values, strict=True):
+            if isinstance(term, Var) and term.name not in images:
+                images[term.name] = value
+            elif same(value_of(term, images), value) is not True:
+                return False
+        return True
+
+
 class Reading:
-    """⟦f⟧ over the facts that are ``followed``, which gives the bit of each, None for any other."""
+    """⟦f⟧ over the facts that are ``followed``, each with its bit."""
 
     def __init__(
         self,
@@ -158,7 +205,7 @@ class Reading:
         schema: Schema,
         values: Mapping[str, Sequence[Value]],
         open_sorts: frozenset[str],
-        followed: Callable[[Core], Bdd | None],
+        followed: Mapping[Core, Bdd],
         keys: Callable[[str], tuple[int, ...]] = lambda _: (),
     ) -> None:
         """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
@@ -175,7 +222,7 @@ class Reading:
     def __call__(self, formula: Formula) -> Known:
         """Return where a closed first-order formula must, and where it may, be true."""
         f = core(formula)
-        if is_fact(f) and (bit := self._followed(f)) is not None:
+        if (fact := as_fact(f)) is not None and (bit := self._followed.get(fact)) is not None:
             return Known(bit, bit)
         if f not in self._memo:
             self._memo[f] = self.by_operator(f)
@@ -217,10 +264,32 @@ class Reading:
                 raise outside_kernel(f)
 
     def atom(self, atom: Atom) -> Known:
-        """Return what is known of an atom that is not followed: nothing unless it has a `new` value."""
-        values = (value_of(term, {}) for term in atom.args if not is_compound(term))
-        empty = not tells_history(atom.relation) and "new" in map(kind, values)
-        return self.false if empty else self.nothing
+        """Return what is known of an atom that is not followed.
+
+        It is false if it has a `new` value, or if a sentence is that says that there is one like it.
+        """
+        if any(map(is_compound, atom.args)) or tells_history(atom.relation):
+            return self.nothing
+        values = [value_of(term, {}) for term in atom.args]
+        if "new" in map(kind, values):
+            return self.false
+        implied = (one.bit for one in self._implied.get(atom.relation, ()) if one.matches(values))
+        return Known(self.manager.false, self.manager.conj(implied))
+
+    @cached_property
+    def _implied(self) -> Mapping[str, list[_Some]]:
+        """Return the sentences ∃x. R(t) that are followed, by relation."""
+        found: dict[str, list[_Some]] = {}
+        for fact, bit in self._followed.items():
+            body, bound = fact, set[str]()
+            while isinstance(body, Exists) and (
+                body.binder.declared or implies_active(body.body, body.binder.name)
+            ):
+                bound.add(body.binder.name)
+                body = body.body
+            if bound and isinstance(body, Atom) and not any(map(is_compound, body.args)):
+                found.setdefault(body.relation, []).append(_Some(body.args, frozenset(bound), bit))
+        return found
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
         """Return individuals of which the body of ∃x may surely be true; none unless a step inserts them."""
@@ -239,6 +308,12 @@ class Reading:
         )
         return same(left, right) if len(sorts) < 2 and listed else None
 
+    def others(self, binder: Binder) -> list[Value]:
+        """Return `some` individual if a variable has values beside the constants and names."""
+        if binder.sort in self.open_sorts:
+            return [individual("some", binder.sort, binder.name)]
+        return []
+
     def _some(self, binder: Binder, body: Core, number: int) -> Known:
         """Return where at least ``number`` values satisfy the body."""
         m = self.manager
@@ -248,9 +323,7 @@ class Reading:
         values = self.values[binder.sort]
         of_each = [self._at(binder, body, value) for value in values]
         may = [one.may for one in of_each]
-        other = m.false
-        if binder.sort in self.open_sorts:
-            other = self._at(binder, body, individual("some", binder.sort, binder.name)).may
+        other = m.disj(self._at(binder, body, one).may for one in self.others(binder))
         if number == 1 and (determined := self._determined(binder, body)):
             there = [m.disj(bits[value] for bits in determined if value in bits) for value in values]
             elsewhere = [m.disj(there[:k] + there[k + 1 :]) for k in range(len(there))]
@@ -267,12 +340,14 @@ class Reading:
         for part in conjuncts(body):
             if isinstance(part, Atom) and not part.primed and Var(binder.name) in part.args:
                 atoms = {v: substitute(part, {binder.name: Const(v)}) for v in self.values[binder.sort]}
-                bits = {v: self._followed(core(a)) if is_fact(a) else None for v, a in atoms.items()}
-                known = {v: bit for v, bit in bits.items() if bit is not None}
+                facts = {v: as_fact(core(a)) for v, a in atoms.items()}
+                known = {
+                    v: self._followed[f] for v, f in facts.items() if f is not None and f in self._followed
+                }
                 keys = self._keys(part.relation) if known else ()
                 if keys and Var(binder.name) not in {part.args[column] for column in keys}:
                     found.append(known)
         return found
 
     def _at(self, binder: Binder, body: Core, value: Value) -> Known:
-        return self(_with_value(body, binder.name, value))
+        return self(with_value(body, binder.name, value))

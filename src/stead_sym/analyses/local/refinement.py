@@ -135,8 +135,8 @@ class Question:
     def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
         """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
         m, scope, deployment = self._manager, self._scope, self._scope.deployment
-        reading = Reading(m, deployment.schema, self._values, scope.named, self._followed, scope.key)
         bits = {fact: now for fact, (now, _) in self._bits.items()}
+        reading = Reading(m, deployment.schema, self._values, scope.named, bits, scope.key)
         inside = {one: now for one, (now, _) in self._inside.items()}
         initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
         possible = self._agreeing(reading, scope.key)
@@ -188,9 +188,6 @@ class Question:
             self._open.append(f"open {number}")
             self._manager.declare_bottom(self._open[-1:])
         return self._open[number]
-
-    def _followed(self, fact: Core) -> Bdd | None:
-        return self._bits[fact][0] if fact in self._bits else None
 
     def _declared_key(self, relation: str) -> tuple[int, ...]:
         """Return the declared key of a relation, or none if an initial state breaks one."""

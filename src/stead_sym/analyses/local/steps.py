@@ -230,11 +230,8 @@ class Steps:
         step = self._enabled(effect, values, conditions)
         if step == m.false:
             return None
-        after = After(
-            self._reading,
-            write,
-            lambda fact: self._bits[fact][fact in changes] if fact in self._bits else None,
-        )
+        bits = {fact: pair[fact in changes] for fact, pair in self._bits.items()}
+        after = After(self._reading, write, bits)
         for fact, (up, down) in changes.items():
             now, then = self._bits[fact]
             if isinstance(fact, Atom):
@@ -242,7 +239,8 @@ class Steps:
                 conditions.extend(write.reads(fact))
             else:
                 known = after.by_operator(fact)
-                step = step & (m.true if up else ~then | now) & (m.true if down else ~now | then)
+                step = step & (~then | now | after.may_turn(fact, True) if up else ~then | now)
+                step = step & (~now | then | after.may_turn(fact, False) if down else ~now | then)
             step = step & (~known.must | then) & (~then | known.may)
         if fixed.variables:
             step = m.and_exist(fixed.variables, step, m.true)

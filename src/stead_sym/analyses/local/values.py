@@ -18,18 +18,20 @@ from stead_sym.relational.schema import Value
 
 Kind: TypeAlias = Literal["named", "other", "any", "new", "some"]
 
-_MARK = "\0"
+MARK = "\0"
+"""The first character of names, which no value and no variable of a file begins with."""
+
 _INDIVIDUALS: tuple[Literal["other", "any", "new", "some"], ...] = ("other", "any", "new", "some")
 
 
 def name(sort: str, number: int) -> Value:
     """Return the name of a sort with this number."""
-    return f"{_MARK}named:{sort}:{number}"
+    return f"{MARK}named:{sort}:{number}"
 
 
 def is_name(value: Value) -> bool:
     """Return if the value is a name."""
-    return value.startswith(f"{_MARK}named:")
+    return value.startswith(f"{MARK}named:")
 
 
 def sort_of(value: Value) -> str:
@@ -39,18 +41,18 @@ def sort_of(value: Value) -> str:
 
 def individual(kind: Kind, sort: str, variable: str) -> Value:
     """Return the individual that a variable stands for."""
-    return f"{_MARK}{kind}:{sort}:{variable}"
+    return f"{MARK}{kind}:{sort}:{variable}"
 
 
 def is_constant(value: Value) -> bool:
     """Return if the value stands for itself."""
-    return not value.startswith(_MARK)
+    return not value.startswith(MARK)
 
 
 def kind(value: Value) -> Kind:
     """Return the kind of the value; a constant is `named`, too."""
     for one in _INDIVIDUALS:
-        if value.startswith(f"{_MARK}{one}:"):
+        if value.startswith(f"{MARK}{one}:"):
             return one
     return "named"
 

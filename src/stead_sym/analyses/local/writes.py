@@ -5,10 +5,10 @@ An alternative with values leads to D' = (D - deleted) ∪ inserted. Of an atom 
     A is inserted  or  A holds and is not deleted   surely   implies  A',
     A'  implies  A may be inserted  or  A holds and is not surely deleted.
 
-A sentence p with a quantifier keeps its truth value if no statement speaks of what an atom of p may be. Else
-it can only become true if something is inserted of a relation in which p is monotone, or deleted of one in
-which it is antitone, and the other way round; and it is as D' says, which is read as D is (`local.reading`),
-each atom in the way above. What is open in the condition of a statement has one truth value in one step
+A sentence p with a quantifier keeps its truth value unless, at some value of each quantifier, an atom of p is
+inserted or deleted that p is monotone or antitone in, as the change of p asks for (`After.may_turn`). After
+the step it is as D' says, which is read as D is (`local.reading`), each atom in the way above.
+What is open in the condition of a statement has one truth value in one step
 (`reading.Fixed`): the statement writes wherever it does, in all facts at once.
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from stead_sym.analyses.local.reading import Known, Reading
+from stead_sym.analyses.local.reading import Known, Reading, with_value
 from stead_sym.analyses.local.values import same
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -26,14 +26,19 @@ from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute, substitute_terms
 from stead_sym.logic.syntax import (
+    And,
     Atom,
     Binder,
+    Compare,
     Const,
     Count,
     Each,
+    Equal,
     Exists,
     Formula,
+    Not,
     Term,
+    Truth,
     Var,
     children,
     conjuncts,
@@ -101,6 +106,11 @@ class Write:
 
     def after(self, atom: Atom, before: Known) -> Known:
         """Return what is known of A', given what is known of A."""
+        inserted, deleted = self.changes(atom)
+        return inserted | (before & ~deleted)
+
+    def changes(self, atom: Atom) -> tuple[Known, Known]:
+        """Return where A is inserted, and where it is deleted."""
         inserted = deleted = self._reading.false
         for statement in self._effect.statements:
             match statement:
@@ -112,7 +122,7 @@ class Write:
                     deleted = self._reading.true
                 case _:
                     pass
-        return inserted | (before & ~deleted)
+        return inserted, deleted
 
     def reads(self, atom: Atom) -> Iterator[Formula]:
         """Yield the conditions under which the statements insert or delete this fact."""
@@ -159,7 +169,7 @@ class Write:
 class After(Reading):
     """The reading of D', by D and a ``write``; ``followed`` has the facts that are followed in D'."""
 
-    def __init__(self, before: Reading, write: Write, followed: Callable[[Core], Bdd | None]) -> None:
+    def __init__(self, before: Reading, write: Write, followed: Mapping[Core, Bdd]) -> None:
         super().__init__(before.manager, before.schema, before.values, before.open_sorts, followed)
         self._before, self._write = before, write
 
@@ -168,6 +178,39 @@ class After(Reading):
         if any(map(is_compound, atom.args)):
             return self.nothing
         return self._write.after(atom, self._before(atom))
+
+    def may_turn(self, f: Core, to: bool) -> Bdd:
+        """Return a superset of where the truth value of a formula changes ``to`` this.
+
+        An atom of it has to be inserted or deleted, by its sign, at a value of each quantifier, unless the
+        formula depends on which values are active.
+        """
+        m = self.manager
+        if depends_on_activity(f):
+            return m.true
+        match f:
+            case Atom() if not any(map(is_compound, f.args)):
+                inserted, deleted = self._write.changes(f)
+                return inserted.may if to else deleted.may
+            case Not(body):
+                return self.may_turn(body, not to)
+            case And(parts):
+                return m.disj(self.may_turn(part, to) for part in parts)
+            case Exists(binder, body):
+                found = m.false
+                for value in (*self.values[binder.sort], *self.others(binder)):
+                    instance = with_value(body, binder.name, value)
+                    turned = self.may_turn(instance, to)
+                    if turned != m.false:
+                        known = self(instance)
+                        found = found | (turned & (known.may if to else ~known.must))
+                return found
+            case Truth():
+                return m.false
+            case Equal(left, right) | Compare(_, left, right, _):
+                return m.true if is_compound(left) or is_compound(right) else m.false
+            case _:
+                return m.true
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
         """Return the individuals that the step inserts where a required atom of the body has x."""
