@@ -102,9 +102,15 @@ def _mentions_some(formula: Core) -> bool:
     return any(kind(value) == "some" for value in constants(formula))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 17)
+def with_values(formula: Formula, values: tuple[tuple[str, Term], ...]) -> Core:
+    """Return the formula with terms for variables; the same in every round of facts and each question."""
+    return core(substitute(formula, dict(values)))
+
+
+@lru_cache(maxsize=1 << 17)
 def with_value(body: Core, name: str, value: Value) -> Core:
-    """Return the formula with a value for a variable; the same in every round of facts."""
+    """Return the formula with a value for a variable."""
     return core(substitute(body, {name: Const(value)}))
 
 
@@ -222,11 +228,12 @@ class Reading:
     def __call__(self, formula: Formula) -> Known:
         """Return where a closed first-order formula must, and where it may, be true."""
         f = core(formula)
-        if (fact := as_fact(f)) is not None and (bit := self._followed.get(fact)) is not None:
-            return Known(bit, bit)
-        if f not in self._memo:
-            self._memo[f] = self.by_operator(f)
-        return self._memo[f]
+        known = self._memo.get(f)
+        if known is None:
+            fact = as_fact(f)
+            bit = None if fact is None else self._followed.get(fact)
+            known = self._memo[f] = self.by_operator(f) if bit is None else Known(bit, bit)
+        return known
 
     def by_operator(self, f: Core) -> Known:
         """Return the same by the outermost operator, even if the formula is a followed fact."""
@@ -339,8 +346,7 @@ class Reading:
         found = []
         for part in conjuncts(body):
             if isinstance(part, Atom) and not part.primed and Var(binder.name) in part.args:
-                atoms = {v: substitute(part, {binder.name: Const(v)}) for v in self.values[binder.sort]}
-                facts = {v: as_fact(core(a)) for v, a in atoms.items()}
+                facts = {v: as_fact(with_value(part, binder.name, v)) for v in self.values[binder.sort]}
                 known = {
                     v: self._followed[f] for v, f in facts.items() if f is not None and f in self._followed
                 }

@@ -13,7 +13,7 @@ from itertools import combinations
 from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.questions import asks_for_runs
-from stead_sym.analyses.local.reading import Reading, facts_in
+from stead_sym.analyses.local.reading import Reading, facts_in, with_value
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.steps import Action, Steps
@@ -22,8 +22,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import Atom, Const, Exists, Expanded, Formula, Globally, Not, subformulas
+from stead_sym.logic.syntax import Atom, Exists, Expanded, Formula, Globally, Not, subformulas
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import plural
 
@@ -176,7 +175,7 @@ class Question:
         for fact in facts:
             if isinstance(fact, Exists):
                 for value in self._values[fact.binder.sort]:
-                    body = substitute(fact.body, {fact.binder.name: Const(value)})
+                    body = with_value(fact.body, fact.binder.name, value)
                     known = reading(body)
                     if known.must != known.may:
                         found.update(facts_in(body))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
-from stead_sym.analyses.local.reading import Fixed, Known, Reading, facts_in
+from stead_sym.analyses.local.reading import Fixed, Known, Reading, facts_in, with_values
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
@@ -357,7 +357,7 @@ def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
 def _conditions(tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Iterator[Formula]:
     """Yield the conditions for taking the alternative with these values."""
     for formula in (tool.guard, effect.when, *(s.where for s in effect.statements if isinstance(s, Choose))):
-        yield substitute(formula, values)
+        yield with_values(formula, tuple(values.items()))
 
 
 def _formulas(tool: Tool, effect: Effect) -> Iterator[Formula]:

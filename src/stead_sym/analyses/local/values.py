@@ -12,7 +12,7 @@ No value of a file begins as these do.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from stead_sym.relational.schema import Value
 
@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal["named", "other", "any", "new", "some"]
 MARK = "\0"
 """The first character of names, which no value and no variable of a file begins with."""
 
-_INDIVIDUALS: tuple[Literal["other", "any", "new", "some"], ...] = ("other", "any", "new", "some")
+_KINDS: dict[str, Kind] = {one: one for one in get_args(Kind)}
 
 
 def name(sort: str, number: int) -> Value:
@@ -51,10 +51,7 @@ def is_constant(value: Value) -> bool:
 
 def kind(value: Value) -> Kind:
     """Return the kind of the value; a constant is `named`, too."""
-    for one in _INDIVIDUALS:
-        if value.startswith(f"{MARK}{one}:"):
-            return one
-    return "named"
+    return _KINDS[value[1 : value.index(":")]] if value.startswith(MARK) else "named"
 
 
 def same(left: Value, right: Value) -> bool | None:

@@ -15,16 +15,16 @@ What is open in the condition of a statement has one truth value in one step
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from stead_sym.analyses.local.reading import Known, Reading, with_value
+from stead_sym.analyses.local.reading import Known, Reading, with_value, with_values
 from stead_sym.analyses.local.values import same
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute, substitute_terms
+from stead_sym.logic.substitution import substitute_terms
 from stead_sym.logic.syntax import (
     And,
     Atom,
@@ -72,16 +72,20 @@ class Write:
         """
         up = down = False
         for atom, sign in occurring(fact):
-            for relation, args, inserts in self._written():
+            for relation, args, inserts in self._written:
                 if relation == atom.relation and _may_meet(atom, args):
                     up |= sign == 0 or (sign > 0) is inserts
                     down |= sign == 0 or (sign > 0) is not inserts
-        if depends_on_activity(fact) and any(True for _ in self._written()):
+        if depends_on_activity(fact) and self._written:
             return True, True
         return up, down
 
-    def _written(self) -> Iterator[tuple[str, tuple[Term, ...] | None, bool]]:
-        """Yield the written relations, with their arguments (None for all) and if they are inserted."""
+    @cached_property
+    def _written(self) -> list[tuple[str, tuple[Term, ...] | None, bool]]:
+        """Return the written relations, with their arguments (None for all) and if they are inserted."""
+        return list(self._writes())
+
+    def _writes(self) -> Iterator[tuple[str, tuple[Term, ...] | None, bool]]:
         for statement in self._effect.statements:
             match statement:
                 case Insert(atom) | Delete(atom):
@@ -95,7 +99,7 @@ class Write:
     @property
     def inserted(self) -> Iterator[tuple[str, tuple[Term, ...]]]:
         """Yield the inserted atoms; terms of `for each` are variables."""
-        for relation, args, inserts in self._written():
+        for relation, args, inserts in self._written:
             if inserts and args is not None:
                 yield relation, args
 
@@ -163,7 +167,7 @@ class Write:
             if binder.name not in images:
                 where = Exists(binder, where)
         active = all(n not in images or implies_active(core(statement.where), n) for n in bound)
-        return whole, substitute(where, images), active
+        return whole, with_values(where, tuple(images.items())), active
 
 
 class After(Reading):
