@@ -12,7 +12,7 @@ from itertools import combinations
 
 from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.field import Field
-from stead_sym.analyses.local.questions import asks_for_runs
+from stead_sym.analyses.local.questions import asks_for_runs, decided
 from stead_sym.analyses.local.reading import Reading, facts_in, with_value
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
@@ -22,7 +22,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import Atom, Exists, Expanded, Formula, Globally, Not, subformulas
+from stead_sym.logic.syntax import TRUE, Atom, Exists, Expanded, Formula, Globally, Not, subformulas
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import plural
 
@@ -97,7 +97,9 @@ class Question:
 
         ``otherwise`` is another way to show it, tried before a run is searched for long.
         """
-        whole = core(self._question)
+        whole = decided(core(self._question), self._scope.deployment.schema)
+        if whole == TRUE:
+            return 0
         more = frozenset(facts_in(whole))
         why, search = "", None
         while more:
