@@ -63,11 +63,12 @@ def test_a_state_that_the_database_refuses_is_named_with_its_reason():
     deployment, binding = small(
         "event drop(i: a)\n  guard P(i, y)\n  effect\n    delete Open(i)\n    delete P(i, _)\n"
     )
-    found = conform(deployment, replace(binding, defaults={"p": {"open": 0}}))
+    checked = binding.schema.replace("total NUMERIC", "total NUMERIC CHECK (kind = 'z')")
+    found = conform(deployment, replace(binding, schema=checked))
     assert not found.agrees
     assert found.unbound == ("drop",)
     [(reason, state)] = found.unloaded.items()
-    assert "NOT NULL" in reason
+    assert "CHECK" in reason
     assert len(state) == 2
 
 
@@ -83,6 +84,9 @@ def test_a_state_that_the_database_refuses_is_named_with_its_reason():
         ({"tools": {"flop": "SELECT 1"}}, "flop, which is no tool"),
         ({"tools": {"flip": lambda j: None}}, "the function of flip cannot be called with i"),
         ({"schema": "CREATE TABL p (id TEXT)"}, "cannot be used"),
+        ({"defaults": {"p": {"open": 0}}}, r"no relation has total; .* defaults={'p': {'total': …}}"),
+        ({"tools": {"flip": "UPDATE p SET kind = 'y' WHERE id = :j"}}, "the SQL of flip has :j, .*name one"),
+        ({"tools": {"flip": dict}}, "the function of flip does not tell its parameters"),
         ({"relations": {"Open": Rows("p", ("id",), {"kind": "x"})}}, "read back"),
     ],
 )

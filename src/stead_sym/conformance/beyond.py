@@ -28,6 +28,11 @@ class Beyond:
             elif more:
                 self._found.append((name, len(keys), [*keys, *more]))
 
+    @property
+    def is_empty(self) -> bool:
+        """Return True if the relations have all tables and columns."""
+        return not self._found
+
     def cells(self, connection: sa.Connection) -> Cells:
         """Return what they hold."""
         found: dict[str, Mapping[object, object]] = {}

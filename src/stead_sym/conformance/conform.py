@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from stead_sym.conformance.beyond import Cells
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.coverage import Guard
 from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
@@ -150,6 +151,8 @@ class Comparison:
     _kinds: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _steps: dict[Instance, dict[Call, int]] = field(default_factory=dict)
     """By state and call that it offers: the number of statements and commits of the call alone."""
+    _beyond: Cells = field(default_factory=dict)
+    """What the loaded state has in no relation."""
 
     def of(self, states: list[Instance], max_states: int, *, concurrent: bool = False) -> Conformance:
         """Return what the calls of these states show."""
@@ -240,7 +243,9 @@ class Comparison:
         if there != state:
             lost, more = sorted(state.facts - there.facts), sorted(there.facts - state.facts)
             which = f"{lost[0]} is lost" if lost else f"{more[0]} is more"
-            raise InputError(f"what is read back is not what was loaded: {which}; see to the binding")
+            last = "" if self.system.last is None else f", or to what {self.system.last} has left there"
+            raise InputError(f"what is read back is not what was loaded: {which}; see to the binding{last}")
+        self._beyond = self.system.beyond()
 
     def _calls(self, tool: Tool, state: Instance) -> Iterator[Call]:
         """Yield all calls of a tool over the values of a state, and one unknown identifier of each sort."""
@@ -273,7 +278,7 @@ class Comparison:
         except Unlisted as error:
             self.load(state)
             return Difference("value not listed", call, state, tuple(expected), None, str(error))
-        if found != state:
+        if found != state or self.system.beyond() != self._beyond:
             self.load(state)
         if found in expected:
             number = expected[found]
