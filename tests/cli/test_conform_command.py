@@ -203,3 +203,35 @@ def test_a_tool_that_hangs_is_stopped(tmp_path):
     )
     assert ended.returncode == 3
     assert "stopped at the limit of 5 s (--timeout)" in ended.stderr
+
+
+def test_a_report_is_refused_when_the_sql_of_the_system_has_changed(tmp_path, capsys):
+    """The binding reads schema and tools as it likes, and tools read files of their own."""
+    (tmp_path / "files.py").write_text(
+        "from pathlib import Path\nimport case_desk\nfrom dataclasses import replace\n"
+        "HERE = Path(__file__).parent\n"
+        "def pay(connection, r):\n"
+        "    (HERE / 'log.txt').open('a').write('paid')\n"
+        "    (HERE / 'log.txt').read_text()\n"
+        "    connection.exec_driver_sql((HERE / 'pay.sql').read_text(), (r,))\n"
+        "binding = case_desk.binding(pay=pay)\n"
+        "binding = replace(binding, schema=open('schema.sql').read())\n"
+    )
+    (tmp_path / "schema.sql").write_text(__import__("case_desk").SCHEMA)
+    (tmp_path / "pay.sql").write_text(
+        "UPDATE refunds SET state = 'paid' WHERE id = ? AND state = 'in review' AND approved_by IS NOT NULL"
+    )
+    assert main(["conform", "desk.stead", "--binding", "files", "--json", "--quiet"]) == 0
+    report = capsys.readouterr().out
+    (tmp_path / "report.json").write_text(report)
+    assert {"files.py", "schema.sql", "pay.sql"} < set(json.loads(report)["sources"])
+    assert "log.txt" not in json.loads(report)["sources"]
+    words = ["verify", "desk.stead", "--agent", "any", "--conformed", "report.json", "--quiet"]
+    assert main(words) == 0
+    capsys.readouterr()
+    for name in ("schema.sql", "pay.sql"):
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(text + " ")
+        assert main(words) == 2
+        assert f"{name} has changed since the comparison" in capsys.readouterr().err
+        (tmp_path / name).write_text(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 
@@ -35,26 +36,31 @@ class ReportData(Struct):
     interleaved: int | None = None
 
 
-def sources_of(binding: Binding, module: ModuleType) -> dict[str, str]:
-    """Return the digests of the Python files that a binding and its tools are made of, by path.
+def sources_of(binding: Binding, module: ModuleType, read: Collection[Path] = ()) -> dict[str, str]:
+    """Return the digests of the files that a binding and its tools are made of, by path.
 
-    These are the files of the module and of the functions, and those of the imported modules that are in
-    their folders or below, but for installed packages there. A path below the working directory is relative.
+    These are the Python files of the module and of the functions, those of the imported modules that are in
+    their folders or below, and of the files that were ``read``, such as SQL, those there or below the working
+    directory; but for installed packages. A path below the working directory is relative.
     """
     functions = [tool for tool in (*binding.tools.values(), *binding.identifiers.values()) if callable(tool)]
     files = {Path(path).resolve() for one in (module, *functions) if (path := _file_of(one)) is not None}
     folders = {file.parent for file in files}
-    for name in list(sys.modules):
-        path = getattr(sys.modules[name], "__file__", None)
-        if path is None or not path.endswith(".py"):
-            continue
-        file = Path(path).resolve()
-        for folder in folders:
-            if file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts:
-                files.add(file)
+    imported = [getattr(sys.modules[name], "__file__", None) or "" for name in list(sys.modules)]
+    for file in {Path(path).resolve() for path in imported if path.endswith(".py")}:
+        if any(_is_own(file, folder) for folder in folders):
+            files.add(file)
     here = Path(os.getcwd()).resolve()
+    for file in read:
+        if file.suffix != ".pyc" and any(_is_own(file, folder) for folder in (*folders, here)):
+            files.add(file)
     named = {file.relative_to(here) if file.is_relative_to(here) else file: file for file in files}
     return {path.as_posix(): digest_file(file) for path, file in sorted(named.items())}
+
+
+def _is_own(file: Path, folder: Path) -> bool:
+    """Return True if a file is in a folder or below, and of no installed package there."""
+    return file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts
 
 
 def _file_of(one: object) -> str | None:
