@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 import stead_sym as st
+from postgresql import server
 from stead_sym.conformance import calling
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import conform
@@ -35,8 +36,8 @@ def items(close, **binding):
 
 
 def closing(connection, item):
-    done = "UPDATE item SET status = 'closed' WHERE id = ? AND status = 'open'"
-    if connection.exec_driver_sql(done, (item,)).rowcount == 0:
+    done = sa.text("UPDATE item SET status = 'closed' WHERE id = :item AND status = 'open'")
+    if connection.execute(done, {"item": item}).rowcount == 0:
         raise ValueError("not open")
 
 
@@ -63,7 +64,7 @@ def test_whatever_a_tool_raises_refuses_the_call(raised, said):
     assert (difference.kind, difference.said) == ("refused", said)
 
 
-def after_each(statement):
+def after_each(statement, **binding):
     """The tool, with one more statement after it, if it changed something."""
 
     def close(connection, item):
@@ -71,7 +72,7 @@ def after_each(statement):
         connection.exec_driver_sql(statement)
         connection.commit()
 
-    return items(close)
+    return items(close, **binding)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +180,34 @@ def test_rows_that_refer_to_each_other_can_be_loaded(recwarn):
     assert found.agrees
     assert found.tools["free"].offered > 50
     assert not recwarn.list
+
+
+@pytest.fixture(scope="module")
+def database():
+    with server() as new:
+        yield new
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize("key", ["GENERATED ALWAYS AS IDENTITY", ""])
+def test_rows_that_refer_to_each_other_can_be_loaded_on_postgresql_too(key, database):
+    schema = f"""CREATE TABLE a (id INTEGER {key} PRIMARY KEY, boss INTEGER REFERENCES a, b INTEGER);
+CREATE TABLE b (id INTEGER {key} PRIMARY KEY, a INTEGER NOT NULL REFERENCES a);
+ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b;
+"""
+    deployment = st.parse_deployment(CIRCLES.replace("bound a 3", "bound a 2"))
+    found = conform(deployment, Binding(database(), FREE, scratch=True, schema=schema))
+    assert found.agrees
+    assert found.tools["free"].offered > 10
+
+
+@pytest.mark.gate
+def test_a_call_that_does_not_end_is_an_error_on_postgresql_too(monkeypatch, database):
+    monkeypatch.setattr(calling, "CALL_SECONDS", 0.2)
+    with pytest.raises(InputError, match=r"close\(item_unknown\) has not ended after 0.2 s"):
+        conform(*items("SELECT pg_sleep(60)", database=database()))
+    with pytest.raises(InputError, match=r"after close\(item1\) the tables cannot be emptied or read"):
+        conform(*after_each("DROP TABLE item", database=database()))
 
 
 def test_rows_of_a_table_come_after_those_that_they_must_refer_to():

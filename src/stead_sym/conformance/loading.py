@@ -47,7 +47,7 @@ class Loader:
         for name, found in rows.items():
             table = self._tables[name]
             for some, held in self._ordered(name, found):
-                connection.execute(table.insert(), some)
+                _insert(connection, table, some)
                 later += [(table, row, cells) for row, cells in held]
         for table, row, cells in later:
             same = [table.c[key].is_not_distinct_from(cell) for key, cell in row.items() if key not in cells]
@@ -74,6 +74,17 @@ class Loader:
             yield turn, later
             done = {id(row) for row in ready or waiting[:1]}
             waiting = [row for row in waiting if id(row) not in done]
+
+
+def _insert(connection: sa.Connection, table: sa.Table, rows: list[Row]) -> None:
+    """Insert rows, also into columns that the database always numbers by itself (PostgreSQL)."""
+    numbered = [one for one in table.c if one.identity is not None and one.identity.always]
+    if not any(column.name in rows[0] for column in numbered):
+        connection.execute(table.insert(), rows)
+        return
+    compiled = table.insert().compile(connection, column_keys=list(rows[0]))
+    text = compiled.string.replace(" VALUES ", " OVERRIDING SYSTEM VALUE VALUES ", 1)
+    connection.exec_driver_sql(text, [compiled.construct_params(row) for row in rows])
 
 
 def _target(constraint: sa.ForeignKeyConstraint) -> str:
