@@ -188,6 +188,36 @@ def test_every_command_with_limits_can_be_stopped():
     assert limited == EXPLORING
 
 
+def test_what_a_program_that_a_tool_starts_prints_is_no_part_of_the_report(tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "import case_desk, os, subprocess\n"
+        "def pay(connection, r):\n"
+        "    os.write(1, b'raw')\n"
+        "    subprocess.run(['echo', 'loud'], check=True)\n"
+        "    return case_desk.binding().tools['pay'](connection, r)\n"
+        "binding = case_desk.binding(pay=pay)\n"
+    )
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "stead_sym",
+            "conform",
+            "desk.stead",
+            "--binding",
+            "loud",
+            "--json",
+            "--quiet",
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_DESK.parent), str(_SRC)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert set(json.loads(ended.stdout)["tools"]) >= {"pay"}
+    assert "rawloud" in ended.stderr
+
+
 def test_a_tool_that_hangs_is_stopped(tmp_path):
     (tmp_path / "hanging.py").write_text(
         "import case_desk, threading\nbinding = case_desk.binding(pay=lambda r: threading.Event().wait())\n"

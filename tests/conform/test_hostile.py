@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 import sqlalchemy as sa
@@ -13,7 +14,9 @@ from postgresql import server
 from stead_sym.conformance import calling
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import conform
+from stead_sym.conformance.printed import print_conformance
 from stead_sym.errors import InputError
+from stead_sym.report.streams import console_on
 
 FILE = """deployment items
 sort item
@@ -62,6 +65,24 @@ def test_whatever_a_tool_raises_refuses_the_call(raised, said):
 
     [difference] = conform(*items(close)).differences
     assert (difference.kind, difference.said) == ("refused", said)
+
+
+def test_a_call_that_is_done_and_raises_an_error_is_told():
+    """The agent is told that it was refused, which the state does not show."""
+
+    def close(connection, item):
+        closing(connection, item)
+        connection.commit()
+        raise TimeoutError("no answer")
+
+    deployment, binding = items(close)
+    found = conform(deployment, binding)
+    assert found.agrees
+    assert found.tools["close"].raised == found.tools["close"].offered == 4
+    out = StringIO()
+    print_conformance(deployment, found, console_on(out))
+    assert "close: 4 calls raised an error, and did what the file says all the same" in out.getvalue()
+    assert conform(*items(closing)).tools["close"].raised == 0
 
 
 def after_each(statement, **binding):

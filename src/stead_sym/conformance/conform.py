@@ -149,6 +149,8 @@ class Comparison:
     progress: Progress | None = None
     differences: list[Difference] = field(default_factory=list)
     _kinds: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _raised: Counter[str] = field(default_factory=Counter)
+    """By tool: the number of calls that raised an error though they did what the deployment says."""
     _steps: dict[Instance, dict[Call, int]] = field(default_factory=dict)
     """By state and call that it offers: the number of statements and commits of the call alone."""
     _beyond: Cells = field(default_factory=dict)
@@ -187,6 +189,7 @@ class Comparison:
                 tuple(n for n in range(1, len(tool.effects) + 1) if n - 1 not in taken[tool.name]),
                 guards[tool.name].number,
                 guards[tool.name].never,
+                self._raised[tool.name],
             )
             for tool in tools
         }
@@ -291,4 +294,6 @@ class Comparison:
         if number == -2:
             kind: Kind = "other result" if allowed else "not refused"
             return Difference(kind, call, state, tuple(expected), found, said)
+        if said is not None and found != state:
+            self._raised[tool.name] += 1
         return number if number >= 0 else None

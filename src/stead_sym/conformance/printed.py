@@ -49,7 +49,7 @@ def _run(found: Conformance) -> RenderableType:
         both = f"{one.literals - len({literal for literal, _ in one.never})} of {one.literals}"
         counts.add_row(name, f"{one.offered:,}", f"{one.not_offered:,}", untaken, both)
     parts: list[RenderableType] = [table, Text(""), counts]
-    parts += [Text(line, "yellow") for name, one in found.tools.items() for line in _never(name, one)]
+    parts += [Text(line, "yellow") for name, one in found.tools.items() for line in _notes(name, one)]
     if found.alone:
         parts.append(Text(f"no call could run amid one of {', '.join(found.alone)}", "yellow"))
     if found.unbound:
@@ -57,8 +57,11 @@ def _run(found: Conformance) -> RenderableType:
     return Group(*parts)
 
 
-def _never(name: str, one: Exercised) -> Iterator[str]:
-    """Yield a line for each literal of a guard that had one truth value only."""
+def _notes(name: str, one: Exercised) -> Iterator[str]:
+    """Yield a line for each literal of a guard that had one truth value only, and one for errors."""
+    if one.raised:
+        calls = "1 call" if one.raised == 1 else f"{one.raised:,} calls"
+        yield f"{name}: {calls} raised an error, and did what the file says all the same"
     for literal, truth in one.never:
         yield f"{name}: in no call {'true' if truth else 'false'}: {literal}"
 
@@ -150,6 +153,7 @@ def conformance_data(found: Conformance) -> dict[str, Json]:
                 "not_offered": one.not_offered,
                 "untaken": [*one.untaken],
                 "literals": one.literals,
+                "raised": one.raised,
                 "never": [{"literal": literal, "truth": truth} for literal, truth in one.never],
             }
             for name, one in found.tools.items()
