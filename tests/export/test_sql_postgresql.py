@@ -15,6 +15,8 @@ import sqlalchemy as sa
 
 import stead_sym as st
 from postgresql import server
+from stead_sym.conformance.binding import Binding, sql_tools
+from stead_sym.conformance.conform import conform
 from stead_sym.conformance.restricted import small_restriction
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import normal_restriction
@@ -192,3 +194,21 @@ def test_exported_tools_lead_where_the_deployment_does(file, database):
     assert system.tools
     assert all(offered.values()), offered
     assert refused
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize(("level", "agrees"), [("serializable", True), ("read%20committed", False)])
+def test_exported_tools_need_serializable_transactions_for_two_calls_at_the_same_time(
+    level, agrees, database, tmp_path
+):
+    """A SELECT that is a guard locks nothing."""
+    text = re.sub(r"bound (order|refund) 2", r"bound \1 1", FILES[-1].read_text())
+    deployment = st.parse_deployment(text)
+    sql = st.to_sql(deployment, "postgres")
+    sql.write(tmp_path)
+    url = f"{database()}?options=-c%20default_transaction_isolation={level.replace('%20', chr(92) + '%20')}"
+    binding = Binding(url, sql_tools(tmp_path / "tools.sql"), scratch=True, schema=sql.tables)
+    found = conform(deployment, binding, concurrent=True)
+    assert not found.unloaded
+    assert {one.kind for one in found.differences} == (set() if agrees else {"no order"})
+    assert found.interleaved > 30
