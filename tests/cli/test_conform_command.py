@@ -74,12 +74,14 @@ def test_another_database_that_holds_data_is_refused(tmp_path, capsys):
     [
         ("nothing_here", "there is no module nothing_here"),
         ("bound:nothing", "has no nothing"),
+        ("unbound", "the module unbound has no binding; write one there, `binding = Binding"),
         ("bound:case_desk", "is no Binding"),
         ("broken", "cannot be imported: ZeroDivisionError"),
     ],
 )
 def test_bad_input_is_one_line(binding, says, capsys, tmp_path):
     (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "unbound.py").write_text("")
     assert main(["conform", "desk.stead", "--binding", binding]) == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if "exploring" not in line]
     assert says in line

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import stead_sym as st
 from stead_sym.conformance.binding import Binding, Rows
 from stead_sym.conformance.conform import conform
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, Undecided
 
 
 def test_the_desk_is_what_its_file_says():
@@ -99,6 +99,12 @@ def test_a_binding_that_does_not_fit_is_an_error_in_one_line(changed, says):
 def test_a_file_that_reads_the_past_cannot_be_compared():
     deployment, binding = small("tool again(i: a)\n  guard once P(i, y)\n  effect\n    set P(i, x)\n")
     with pytest.raises(InputError, match="reads the past"):
+        conform(deployment, binding)
+
+
+def test_a_file_that_breaks_its_bound_cannot_be_compared():
+    deployment, binding = small("tool more()\n  effect\n    fresh i: a\n    insert P(i, x)\nbound a 1\n")
+    with pytest.raises(Undecided, match="breaks it: bound a 1; `stead-sym verify` shows which and a remedy"):
         conform(deployment, binding)
 
 

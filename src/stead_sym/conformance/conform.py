@@ -106,7 +106,10 @@ def reached(deployment: Deployment, progress: Progress | None = None) -> Reached
     result = verify(deployment, "any", [], findings=False, progress=progress)
     deployment = result.deployment
     if result.broken is not None:
-        raise Undecided("the deployment breaks its definition or a claim; verify it first")
+        why = f"{result.broken.claim}; " if result.broken.claim else ""
+        raise Undecided(
+            f"a run of the deployment breaks it: {why}`stead-sym verify` shows which and a remedy"
+        )
     if deployment.history:
         raise InputError(
             "the deployment reads the past, which no database can be loaded with; keep it in a relation"
