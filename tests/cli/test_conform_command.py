@@ -267,3 +267,22 @@ def test_a_report_is_refused_when_the_sql_of_the_system_has_changed(tmp_path, ca
         assert main(words) == 2
         assert f"{name} has changed since the comparison" in capsys.readouterr().err
         (tmp_path / name).write_text(text)
+
+
+def test_the_report_has_the_digests_of_the_whole_package_and_of_nothing_that_is_installed(tmp_path, capsys):
+    """The binding is elsewhere, and the tool is a part of a function of one folder of the application."""
+    for folder in ("shop_app", "shop_app/tools", "shop_app/db", "checks"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "shop_app/db/rows.py").write_text("ROWS = ()\n")
+    (tmp_path / "shop_app/tools/pay.py").write_text(
+        "from shop_app.db import rows\ndef pay(how, connection, r):\n    how(connection, r)\n"
+    )
+    (tmp_path / "checks/partly.py").write_text(
+        "from functools import partial\nimport case_desk\nfrom shop_app.tools.pay import pay\n"
+        "binding = case_desk.binding(pay=partial(pay, lambda connection, r: None))\n"
+    )
+    main(["conform", "desk.stead", "--binding", "checks.partly", "--json", "--quiet"])
+    sources = json.loads(capsys.readouterr().out)["sources"]
+    assert {"checks/partly.py", "shop_app/tools/pay.py", "shop_app/db/rows.py"} <= set(sources)
+    assert not [name for name in sources if "functools" in name or "site-packages" in name]
