@@ -14,6 +14,8 @@ from postgresql import server
 from stead_sym.conformance import calling
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import conform
+from stead_sym.conformance.drafting.drafted import draft_tools
+from stead_sym.conformance.drafting.text import text_with
 from stead_sym.conformance.printed import print_conformance
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
@@ -42,6 +44,12 @@ def closing(connection, item):
     done = sa.text("UPDATE item SET status = 'closed' WHERE id = :item AND status = 'open'")
     if connection.execute(done, {"item": item}).rowcount == 0:
         raise ValueError("not open")
+
+
+def printed(deployment, found):
+    out = StringIO()
+    print_conformance(deployment, found, console_on(out))
+    return out.getvalue()
 
 
 class Odd(BaseException):
@@ -79,9 +87,8 @@ def test_a_call_that_is_done_and_raises_an_error_is_told():
     found = conform(deployment, binding)
     assert found.agrees
     assert found.tools["close"].raised == found.tools["close"].offered == 4
-    out = StringIO()
-    print_conformance(deployment, found, console_on(out))
-    assert "close: 4 calls raised an error, and did what the file says all the same" in out.getvalue()
+    said = "close: 4 calls raised an error, and did what the file says all the same"
+    assert said in printed(deployment, found)
     assert conform(*items(closing)).tools["close"].raised == 0
 
 
@@ -147,6 +154,15 @@ def test_a_call_that_does_not_end_is_an_error(monkeypatch, waits):
         conform(*items(close))
 
 
+def test_a_statement_that_does_not_end_is_an_error(monkeypatch):
+    monkeypatch.setattr(calling, "CALL_SECONDS", 0.05)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    with pytest.raises(InputError, match=r"has not ended after 0\.05 s"):
+        conform(
+            *items(f"{endless} UPDATE item SET status = 'open' WHERE id = :item + (SELECT max(i) FROM n)")
+        )
+
+
 def test_the_limit_of_a_call_is_gone_after_it(monkeypatch):
     monkeypatch.setattr(calling, "CALL_SECONDS", 0.3)
     assert conform(*items(closing)).agrees
@@ -169,6 +185,37 @@ def test_each_call_begins_with_what_was_loaded_also_in_columns_that_no_relation_
     assert conform(deployment, binding).agrees
     [difference] = conform(deployment, binding, walks=30).differences
     assert [call.tool for call in difference.walk.calls] == ["mark", "close"]
+
+
+def test_what_a_tool_changes_beyond_the_relations_is_told():
+    """The agreement says nothing of it, nor of what reads it."""
+
+    def close(connection, item):
+        closing(connection, item)
+        connection.exec_driver_sql("INSERT INTO log VALUES ('closed')")
+
+    deployment, binding = items(close, schema=f"{SCHEMA};\nCREATE TABLE log (what TEXT);\n")
+    found = conform(deployment, binding)
+    assert found.agrees
+    assert found.tools["close"].beyond == ("log",)
+    assert "close: it also changes log, which no relation has" in printed(deployment, found)
+    assert not conform(*items(closing)).tools["close"].beyond
+
+
+def test_a_tool_that_fills_a_table_is_shown_in_few_lines():
+    def close(connection, item):
+        filled = "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
+        connection.exec_driver_sql(f"{filled} INSERT INTO item SELECT i, 'open' FROM n")
+
+    deployment, binding = items(close)
+    text = printed(deployment, conform(deployment, binding))
+    assert "… 1,970 more" in text
+    assert len(text.splitlines()) < 100
+    drafted = draft_tools(deployment, binding, named=["close"], max_runs=8)
+    text = text_with(deployment, drafted)
+    assert "inserts 2000 rows" in text
+    assert "1,970 more" in " ".join(text.replace("#", " ").split())
+    assert len(text.splitlines()) < 60
 
 
 # rows that refer to each other in a circle

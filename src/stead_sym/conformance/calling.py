@@ -22,6 +22,8 @@ from stead_sym.errors import InputError
 CALL_SECONDS = 30.0
 """The seconds after which a call that has not ended is taken for one that never does."""
 _AGAIN_SECONDS = 1.0
+_INSTRUCTIONS = 100_000
+"""The number of SQLite's instructions after which some Python runs."""
 _SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?<![:\w\\]):(\w+)")
 
@@ -57,19 +59,31 @@ class Caller:
             assert self.servers is not None, "started when the system was opened"
             self.servers.call(implementation, name, arguments)
             return
+        overdue: list[bool] = []
         try:
-            with _limited(CALL_SECONDS):
-                if not callable(implementation):
-                    self._execute(name, implementation, arguments, connection)
-                    return
-                extra: dict[str, Any] = {"connection": connection} if self._takes_connection[name] else {}
-                answer = implementation(**arguments, **extra)
-                if inspect.iscoroutine(answer):
-                    asyncio.run(answer)
-        except Overdue:
-            raise InputError(
-                f"{call} has not ended after {CALL_SECONDS:g} s; see to what the tool waits for"
-            ) from None
+            with _limited(CALL_SECONDS, overdue):
+                self._made(name, implementation, arguments, connection)
+        except BaseException:
+            if overdue:  # whatever the tool, or a library amid it, has made of the interruption
+                raise InputError(
+                    f"{call} has not ended after {CALL_SECONDS:g} s; see to what the tool waits for"
+                ) from None
+            raise
+
+    def _made(
+        self,
+        name: str,
+        implementation: Implementation,
+        arguments: Mapping[str, object],
+        connection: sa.Connection,
+    ) -> None:
+        if not callable(implementation):
+            self._execute(name, implementation, arguments, connection)
+            return
+        extra: dict[str, Any] = {"connection": connection} if self._takes_connection[name] else {}
+        answer = implementation(**arguments, **extra)
+        if inspect.iscoroutine(answer):
+            asyncio.run(answer)
 
     def _execute(
         self,
@@ -87,8 +101,8 @@ class Caller:
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Raise `Overdue` in what runs longer, and again if that is ignored.
+def _limited(seconds: float, overdue: list[bool]) -> Iterator[None]:
+    """Raise `Overdue` in what runs longer, and again if that is ignored; ``overdue`` is then not empty.
 
     Only the main thread of a process can be interrupted so; elsewhere there is no limit.
     """
@@ -97,6 +111,7 @@ def _limited(seconds: float) -> Iterator[None]:
         return
 
     def end(*_: object) -> None:
+        overdue.append(True)
         raise Overdue
 
     before = signal.signal(signal.SIGALRM, end)
@@ -106,6 +121,11 @@ def _limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, *left)  # of the call amid which this one was made, if any
         signal.signal(signal.SIGALRM, before)
+
+
+def let_interrupt(connection: Any) -> None:
+    """Let a long statement on a new connection of SQLite be interrupted: some Python runs meanwhile."""
+    connection.set_progress_handler(lambda: 0, _INSTRUCTIONS)
 
 
 def _takes_connection(tool: Tool, implementation: Any) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from stead_sym.conformance.beyond import Cells
+from stead_sym.conformance.beyond import Cells, differing
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.coverage import Guard
 from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
@@ -154,6 +154,8 @@ class Comparison:
     _kinds: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _raised: Counter[str] = field(default_factory=Counter)
     """By tool: the number of calls that raised an error though they did what the deployment says."""
+    _elsewhere: dict[str, set[str]] = field(default_factory=dict)
+    """By tool: what its calls changed that is in no relation."""
     _steps: dict[Instance, dict[Call, int]] = field(default_factory=dict)
     """By state and call that it offers: the number of statements and commits of the call alone."""
     _beyond: Cells = field(default_factory=dict)
@@ -193,6 +195,7 @@ class Comparison:
                 guards[tool.name].number,
                 guards[tool.name].never,
                 self._raised[tool.name],
+                tuple(sorted(self._elsewhere.get(tool.name, ()))),
             )
             for tool in tools
         }
@@ -284,7 +287,9 @@ class Comparison:
         except Unlisted as error:
             self.load(state)
             return Difference("value not listed", call, state, tuple(expected), None, str(error))
-        if found != state or self.system.beyond() != self._beyond:
+        elsewhere = [*differing(self._beyond, self.system.beyond())]
+        self._elsewhere.setdefault(tool.name, set()).update(elsewhere)
+        if found != state or elsewhere:
             self.load(state)
         if found in expected:
             number = expected[found]

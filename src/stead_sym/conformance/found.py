@@ -70,7 +70,8 @@ class Exercised:
     ``untaken`` are the numbers of the alternatives, from 1, that no call of the system ended in.
     ``literals`` is the number of literals of the guard, and ``never`` has those that were true in no call,
     or false in no call, with that truth value. ``raised`` is the number of calls that did what the
-    deployment says and raised an error all the same.
+    deployment says and raised an error all the same. ``beyond`` are the tables of no relation, and the
+    columns that none has, which calls changed.
     """
 
     offered: int
@@ -79,6 +80,7 @@ class Exercised:
     literals: int = 0
     never: tuple[tuple[str, bool], ...] = ()
     raised: int = 0
+    beyond: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from sqlalchemy.pool import StaticPool
 from stead_sym.conformance.beyond import Beyond
 from stead_sym.conformance.binding import Binding, McpTool
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
-from stead_sym.conformance.calling import Caller, statements
+from stead_sym.conformance.calling import Caller, let_interrupt, statements
 from stead_sym.conformance.loading import Loader
 from stead_sym.conformance.servers import serving
 from stead_sym.data.spelling import Unusable, spelled, text_of
@@ -115,6 +115,8 @@ def _engine(url: str, concurrent: bool) -> Iterator[sa.Engine]:
             for statement in _NO_WAITING.get(engine.dialect.name, ()):
                 cursor.execute(statement)
             cursor.close()
+            if engine.dialect.name == "sqlite":
+                let_interrupt(connection)
             connection.commit()
 
         try:
