@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import stead_sym as st
 from postgresql import server
 from stead_sym.conformance import calling
-from stead_sym.conformance.binding import Binding
+from stead_sym.conformance.binding import Binding, sql_tools
 from stead_sym.conformance.conform import conform
 from stead_sym.conformance.drafting.drafted import draft_tools
 from stead_sym.conformance.drafting.text import text_with
@@ -309,6 +309,32 @@ def test_comments_before_a_select_do_not_hide_that_it_has_to_return_a_row():
     assert conform(*items(commented)).agrees
 
 
+@pytest.mark.parametrize("spelled", [":item", "@item", "%(item)s", "sqlc.arg(item)", "$1", "$item"])
+def test_parameters_are_spelled_as_import_reads_them(spelled, tmp_path):
+    pytest.importorskip("sqlglot")
+    text = f"-- name: close\nSELECT 1 FROM item WHERE id = {spelled} AND status = 'open'"
+    text += " AND ':item' <> '@item';\n"
+    text += f"UPDATE item SET status = 'closed' WHERE id = {spelled};\n"
+    (tmp_path / "tools.sql").write_text(text)
+    deployment, binding = items(closing)
+    assert conform(deployment, replace(binding, tools=sql_tools(tmp_path / "tools.sql"))).agrees
+
+
+def test_parameters_without_names_stand_for_the_places(tmp_path):
+    pytest.importorskip("sqlglot")
+    done = "UPDATE item SET status = 'closed' WHERE id = ? AND status = 'open' AND '?' <> ''"
+    (tmp_path / "one.sql").write_text(f"-- name: close\n{done};\n")
+    deployment, binding = items(closing)
+    assert conform(deployment, replace(binding, tools=sql_tools(tmp_path / "one.sql"))).agrees
+    (tmp_path / "two.sql").write_text(f"-- name: close\n{done} AND id <> ?;\n")
+    text = FILE.replace("(item: item)\n  guard", "(item: item, other: item)\n  guard item != other &")
+    found = conform(
+        st.parse_deployment(text.replace("guard item", "guard Item(other, _) & item")),
+        replace(binding, tools=sql_tools(tmp_path / "two.sql")),
+    )
+    assert {one.call.args[1] for one in found.differences} == {"item_unknown"}
+
+
 def test_a_parameter_may_be_a_word_of_the_language():
     deployment, binding = items("UPDATE item SET status = 'closed' WHERE id = :by AND status = 'open'")
     text = FILE.replace("item: item)\n  guard", "by_: item)\n  guard").replace("Item(item", "Item(by_")
@@ -320,12 +346,25 @@ def test_a_new_identifier_of_the_file_is_a_parameter_of_its_sql():
     more = "tool add()\n  guard ~Item(_, _)\n  effect\n    fresh i: item\n    insert Item(i, open)\nterminal"
     _, binding = items(closing)
     add = "INSERT INTO item SELECT :i, 'open' WHERE NOT EXISTS (SELECT 1 FROM item)"
-    found = conform(
-        st.parse_deployment(FILE.replace("terminal", more)),
-        replace(binding, tools={**binding.tools, "add": add}),
-    )
+    text = FILE.replace("terminal", more)
+    found = conform(st.parse_deployment(text), replace(binding, tools={**binding.tools, "add": add}))
     assert found.agrees
     assert found.tools["add"].offered == 1
+
+
+def test_exported_tools_are_bound_as_they_are_also_for_walks(tmp_path):
+    """Each call of a walk gets a new identifier of its own."""
+    pytest.importorskip("sqlglot")
+    more = "tool add()\n  effect\n    fresh i: item\n    insert Item(i, open)\nterminal"
+    text = FILE.replace("terminal", more).replace("initially any Item\n", "")
+    text = text.replace("  effect\n    fresh", "  guard atmost 1 j: item. Item(id = j)\n  effect\n    fresh")
+    deployment = st.parse_deployment(text)
+    sql = st.to_sql(deployment, "sqlite")
+    sql.write(tmp_path)
+    binding = Binding("sqlite://", sql_tools(tmp_path / "tools.sql"), scratch=True, schema=sql.tables)
+    found = conform(deployment, binding, walks=20)
+    assert found.agrees
+    assert found.walked > 60
 
 
 def test_a_scratch_database_that_a_tool_removes_is_named(tmp_path):

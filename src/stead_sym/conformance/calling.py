@@ -151,8 +151,8 @@ def _takes_connection(tool: Tool, implementation: Any) -> bool:
 def _named(tool: Tool, implementation: Implementation) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the names in SQL of parameters that have others in the file, and the sorts of new identifiers.
 
-    A name that is a word of the language has `_` behind it in the file. Raise `InputError` for a parameter
-    that stands for nothing.
+    A name that is a word of the language has `_` behind it in the file, and a number is a place. Raise
+    `InputError` for a parameter that stands for nothing.
     """
     params = {param.name for param in tool.params}
     statements = [one for effect in tool.effects for one in effect.statements]
@@ -165,6 +165,8 @@ def _named(tool: Tool, implementation: Implementation) -> tuple[Mapping[str, str
                 continue
             if f"{word}_" in params:
                 renamed[word] = f"{word}_"
+            elif word.isdecimal() and 0 < int(word) <= len(tool.params):
+                renamed[word] = tool.params[int(word) - 1].name
             elif word in fresh:
                 new[word] = fresh[word]
             else:

@@ -159,7 +159,7 @@ class Comparison:
     _steps: dict[Instance, dict[Call, int]] = field(default_factory=dict)
     """By state and call that it offers: the number of statements and commits of the call alone."""
     _beyond: Cells = field(default_factory=dict)
-    """What the loaded state has in no relation."""
+    """The rest of the loaded state, which no relation has."""
 
     def of(self, states: list[Instance], max_states: int, *, concurrent: bool = False) -> Conformance:
         """Return what the calls of these states show."""

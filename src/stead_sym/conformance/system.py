@@ -240,7 +240,7 @@ class System:
         tool = self._deployment.tool(call.tool)
         arguments = {p.name: self.content(p.sort, u) for p, u in zip(tool.params, call.args, strict=True)}
         for name, sort in self.caller.new.get(call.tool, {}).items():
-            arguments[name] = self.content(sort, f"{sort}_for_{name}")
+            arguments[name] = self.content(sort, f"{sort}_for_{name}_{len(self._written)}")
         self.last = call
         with self._used(), self._engine.connect() as connection:
             if watch is not None:
