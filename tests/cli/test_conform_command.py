@@ -74,12 +74,14 @@ def test_another_database_that_holds_data_is_refused(tmp_path, capsys):
     [
         ("nothing_here", "there is no module nothing_here"),
         ("bound:nothing", "has no nothing"),
+        ("unbound", "the module unbound has no binding; write one there, `binding = Binding"),
         ("bound:case_desk", "is no Binding"),
         ("broken", "cannot be imported: ZeroDivisionError"),
     ],
 )
 def test_bad_input_is_one_line(binding, says, capsys, tmp_path):
     (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "unbound.py").write_text("")
     assert main(["conform", "desk.stead", "--binding", binding]) == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if "exploring" not in line]
     assert says in line
@@ -188,6 +190,36 @@ def test_every_command_with_limits_can_be_stopped():
     assert limited == EXPLORING
 
 
+def test_what_a_program_that_a_tool_starts_prints_is_no_part_of_the_report(tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "import case_desk, os, subprocess\n"
+        "def pay(connection, r):\n"
+        "    os.write(1, b'raw')\n"
+        "    subprocess.run(['echo', 'loud'], check=True)\n"
+        "    return case_desk.binding().tools['pay'](connection, r)\n"
+        "binding = case_desk.binding(pay=pay)\n"
+    )
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "stead_sym",
+            "conform",
+            "desk.stead",
+            "--binding",
+            "loud",
+            "--json",
+            "--quiet",
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_DESK.parent), str(_SRC)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert set(json.loads(ended.stdout)["tools"]) >= {"pay"}
+    assert "rawloud" in ended.stderr
+
+
 def test_a_tool_that_hangs_is_stopped(tmp_path):
     (tmp_path / "hanging.py").write_text(
         "import case_desk, threading\nbinding = case_desk.binding(pay=lambda r: threading.Event().wait())\n"
@@ -203,3 +235,54 @@ def test_a_tool_that_hangs_is_stopped(tmp_path):
     )
     assert ended.returncode == 3
     assert "stopped at the limit of 5 s (--timeout)" in ended.stderr
+
+
+def test_a_report_is_refused_when_the_sql_of_the_system_has_changed(tmp_path, capsys):
+    """The binding reads schema and tools as it likes, and tools read files of their own."""
+    (tmp_path / "files.py").write_text(
+        "from pathlib import Path\nimport case_desk\nfrom dataclasses import replace\n"
+        "HERE = Path(__file__).parent\n"
+        "def pay(connection, r):\n"
+        "    (HERE / 'log.txt').open('a').write('paid')\n"
+        "    (HERE / 'log.txt').read_text()\n"
+        "    connection.exec_driver_sql((HERE / 'pay.sql').read_text(), (r,))\n"
+        "binding = case_desk.binding(pay=pay)\n"
+        "binding = replace(binding, schema=open('schema.sql').read())\n"
+    )
+    (tmp_path / "schema.sql").write_text(__import__("case_desk").SCHEMA)
+    (tmp_path / "pay.sql").write_text(
+        "UPDATE refunds SET state = 'paid' WHERE id = ? AND state = 'in review' AND approved_by IS NOT NULL"
+    )
+    assert main(["conform", "desk.stead", "--binding", "files", "--json", "--quiet"]) == 0
+    report = capsys.readouterr().out
+    (tmp_path / "report.json").write_text(report)
+    assert {"files.py", "schema.sql", "pay.sql"} < set(json.loads(report)["sources"])
+    assert "log.txt" not in json.loads(report)["sources"]
+    words = ["verify", "desk.stead", "--agent", "any", "--conformed", "report.json", "--quiet"]
+    assert main(words) == 0
+    capsys.readouterr()
+    for name in ("schema.sql", "pay.sql"):
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(text + " ")
+        assert main(words) == 2
+        assert f"{name} has changed since the comparison" in capsys.readouterr().err
+        (tmp_path / name).write_text(text)
+
+
+def test_the_report_has_the_digests_of_the_whole_package_and_of_nothing_that_is_installed(tmp_path, capsys):
+    """The binding is elsewhere, and the tool is a part of a function of one folder of the application."""
+    for folder in ("shop_app", "shop_app/tools", "shop_app/db", "checks"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "shop_app/db/rows.py").write_text("ROWS = ()\n")
+    (tmp_path / "shop_app/tools/pay.py").write_text(
+        "from shop_app.db import rows\ndef pay(how, connection, r):\n    how(connection, r)\n"
+    )
+    (tmp_path / "checks/partly.py").write_text(
+        "from functools import partial\nimport case_desk\nfrom shop_app.tools.pay import pay\n"
+        "binding = case_desk.binding(pay=partial(pay, lambda connection, r: None))\n"
+    )
+    main(["conform", "desk.stead", "--binding", "checks.partly", "--json", "--quiet"])
+    sources = json.loads(capsys.readouterr().out)["sources"]
+    assert {"checks/partly.py", "shop_app/tools/pay.py", "shop_app/db/rows.py"} <= set(sources)
+    assert not [name for name in sources if "functools" in name or "site-packages" in name]

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import stead_sym as st
 from stead_sym.conformance.binding import Binding, Rows
 from stead_sym.conformance.conform import conform
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, Undecided
 
 
 def test_the_desk_is_what_its_file_says():
@@ -63,11 +63,12 @@ def test_a_state_that_the_database_refuses_is_named_with_its_reason():
     deployment, binding = small(
         "event drop(i: a)\n  guard P(i, y)\n  effect\n    delete Open(i)\n    delete P(i, _)\n"
     )
-    found = conform(deployment, replace(binding, defaults={"p": {"open": 0}}))
+    checked = binding.schema.replace("total NUMERIC", "total NUMERIC CHECK (kind = 'z')")
+    found = conform(deployment, replace(binding, schema=checked))
     assert not found.agrees
     assert found.unbound == ("drop",)
     [(reason, state)] = found.unloaded.items()
-    assert "NOT NULL" in reason
+    assert "CHECK" in reason
     assert len(state) == 2
 
 
@@ -83,6 +84,9 @@ def test_a_state_that_the_database_refuses_is_named_with_its_reason():
         ({"tools": {"flop": "SELECT 1"}}, "flop, which is no tool"),
         ({"tools": {"flip": lambda j: None}}, "the function of flip cannot be called with i"),
         ({"schema": "CREATE TABL p (id TEXT)"}, "cannot be used"),
+        ({"defaults": {"p": {"open": 0}}}, r"no relation has total; .* defaults={'p': {'total': …}}"),
+        ({"tools": {"flip": "UPDATE p SET kind = 'y' WHERE id = :j"}}, "the SQL of flip has :j, .*name one"),
+        ({"tools": {"flip": dict}}, "the function of flip does not tell its parameters"),
         ({"relations": {"Open": Rows("p", ("id",), {"kind": "x"})}}, "read back"),
     ],
 )
@@ -95,6 +99,12 @@ def test_a_binding_that_does_not_fit_is_an_error_in_one_line(changed, says):
 def test_a_file_that_reads_the_past_cannot_be_compared():
     deployment, binding = small("tool again(i: a)\n  guard once P(i, y)\n  effect\n    set P(i, x)\n")
     with pytest.raises(InputError, match="reads the past"):
+        conform(deployment, binding)
+
+
+def test_a_file_that_breaks_its_bound_cannot_be_compared():
+    deployment, binding = small("tool more()\n  effect\n    fresh i: a\n    insert P(i, x)\nbound a 1\n")
+    with pytest.raises(Undecided, match="breaks it: bound a 1; `stead-sym verify` shows which and a remedy"):
         conform(deployment, binding)
 
 

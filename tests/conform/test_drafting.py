@@ -371,3 +371,17 @@ def test_a_tool_is_empty_only_if_nothing_is_said_of_it():
     tool = st.parse_deployment(f"{SHOP}tool pay(i: item)\n  effect\nterminal\n").tool("pay")
     assert not has_effect(tool)
     assert (tool.guard, tool.effects) == (TRUE, (Effect(),))
+
+
+def test_a_draft_replaces_all_lines_of_the_one_before():
+    """Also the later lines of long comments, and comments on lines of their own; others are kept."""
+    own = "  # by hand: a comment of the author, which is long enough that it ends near the end of a line,\n"
+    own += "  # and goes on after it\n"
+    file = REFUNDS.read_text().replace("  guard Orders(order_id, _) &", f"{own}  guard Orders(order_id, _) &")
+    deployment = st.parse_deployment(file)
+    names = [tool.name for tool in deployment.tools]
+    drafted = draft_tools(deployment, refunds, named=names, max_runs=200)
+    text = text_with(deployment, drafted)
+    assert text.count(own) == file.count(own) == 2
+    assert "excluded by this alone\n" in text
+    assert text_with(st.parse_deployment(text), drafted) == text

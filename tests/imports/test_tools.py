@@ -101,6 +101,16 @@ def test_python_functions():
     ]
 
 
+def test_the_connection_that_conform_hands_to_a_function_is_no_parameter():
+    def ship(connection, order_id: int): ...
+    def close(connection: int): ...
+
+    assert [[p.name for p in tool.parameters] for tool in tools_of_functions([ship, close])] == [
+        ["order_id"],
+        ["connection"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

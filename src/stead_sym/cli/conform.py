@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import sys
-from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,9 @@ from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
+from stead_sym.cli.printed_by_tools import prints_to_stderr
 from stead_sym.conformance.conform import MAX_STATES, conform
+from stead_sym.conformance.files_read import files_read
 from stead_sym.conformance.found import Conformance
 from stead_sym.conformance.kept import tests_of
 from stead_sym.conformance.printed import conformance_data, print_conformance
@@ -68,7 +69,7 @@ def _conform(options: argparse.Namespace) -> int:
     deployment = load(options.file)
     if options.test is not None:
         _prepare(options.test)
-    with redirect_stdout(sys.stderr):  # what the tools print is no part of the report
+    with prints_to_stderr(), files_read() as read:  # what the tools print is no part of the report
         binding, module = user_binding(options.binding)
         if options.database is not None:
             binding = replace(binding, database=options.database)
@@ -82,7 +83,7 @@ def _conform(options: argparse.Namespace) -> int:
                 progress=progress,
             )
     if options.json:
-        print(json.dumps(conformance_data(found) | {"sources": sources_of(binding, module)}, indent=2))
+        print(json.dumps(conformance_data(found) | {"sources": sources_of(binding, module, read)}, indent=2))
     else:
         print_conformance(deployment, found, console_on(sys.stdout))
     if not found.agrees:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import redirect_stdout
 from dataclasses import replace
 from os.path import lexists
 from pathlib import Path
@@ -13,6 +12,7 @@ from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_file
+from stead_sym.cli.printed_by_tools import prints_to_stderr
 from stead_sym.conformance.drafting.drafted import MOST_RUNS, draft_tools
 from stead_sym.conformance.drafting.text import summary, text_with
 from stead_sym.deployment.files import load
@@ -58,7 +58,7 @@ def _draft(options: argparse.Namespace) -> int:
     if output is not None and lexists(output):
         raise InputError(f"{output}: is there already; give another name, or remove it")
     deployment = load(options.file)
-    with redirect_stdout(sys.stderr):  # what the tools print is no part of the draft
+    with prints_to_stderr():  # what the tools print is no part of the draft
         binding, _ = user_binding(options.binding)
         if options.database is not None:
             binding = replace(binding, database=options.database)

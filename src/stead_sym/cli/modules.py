@@ -56,6 +56,11 @@ def user_binding(words: str) -> tuple[Binding, ModuleType]:
 
     module, _, name = words.partition(":")
     found = user_module(words, module)
+    if not name and not hasattr(found, "binding"):
+        raise InputError(
+            f"{words}: the module {module} has no binding; write one there, `binding = Binding(…)`, or name"
+            " another: MODULE:NAME"
+        )
     binding = user_object(words, module, name or "binding")
     if not isinstance(binding, Binding):
         raise InputError(f"{words}: {name or 'binding'} is no Binding; name one: MODULE:NAME")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -27,17 +27,35 @@ class Beyond:
                 self._found.append((name, len(table.c), list(table.c)))
             elif more:
                 self._found.append((name, len(keys), [*keys, *more]))
+        self._queries = [sa.select(*columns) for _, _, columns in self._found]
+        self._last: dict[int, tuple[object, Cells]] = {}
+        """By place in ``_found``: the rows that were read last, and their cells."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True if the relations have all tables and columns."""
+        return not self._found
 
     def cells(self, connection: sa.Connection) -> Cells:
         """Return what they hold."""
         found: dict[str, Mapping[object, object]] = {}
-        for name, width, columns in self._found:
-            rows = [tuple(map(repr, row)) for row in connection.execute(sa.select(*columns))]
-            if width == len(columns):
-                found[name] = dict.fromkeys(rows)
-            for place, column in enumerate(columns[width:], width):
-                found[f"{name}.{column.name}"] = {row[:width]: row[place] for row in rows}
+        for place, (name, width, columns) in enumerate(self._found):
+            read = connection.execute(self._queries[place]).all()
+            if self._last.get(place, (None,))[0] != read:
+                self._last[place] = read, dict(_cells(name, width, columns, read))
+            found.update(self._last[place][1])
         return found
+
+
+def _cells(
+    name: str, width: int, columns: list[sa.Column[object]], read: Sequence[Sequence[object]]
+) -> Iterator[tuple[str, Mapping[object, object]]]:
+    """Yield a table, or its columns after the first ``width``, with their cells by the keys of the rows."""
+    rows = [tuple(map(repr, row)) for row in read]
+    if width == len(columns):
+        yield name, dict.fromkeys(rows)
+    for place, column in enumerate(columns[width:], width):
+        yield f"{name}.{column.name}", {row[:width]: row[place] for row in rows}
 
 
 def differing(before: Cells, after: Cells) -> Iterator[str]:

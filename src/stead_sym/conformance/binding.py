@@ -90,4 +90,4 @@ def sql_tools(path: str | Path) -> Mapping[str, Sequence[str]]:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({error}); name a text of SQL") from None
-    return {one.name: [each.text for each in one.statements] for one in read_transactions(text)}
+    return {one.name: [each.with_colons for each in one.statements] for one in read_transactions(text)}

@@ -6,10 +6,11 @@ drafts them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from stead_sym.conformance.binding import Binding, Rows
 from stead_sym.data.spelling import Unusable, spelled
@@ -20,6 +21,10 @@ from stead_sym.imports.reflect import tables_of
 from stead_sym.imports.sorts import distinct
 from stead_sym.imports.tables import Table
 from stead_sym.relational.schema import Relation, Value, is_numeral
+from stead_sym.support.printable import printable
+
+_LONGEST = 300
+"""The most characters of what an error says."""
 
 
 class BoundTables:
@@ -34,7 +39,9 @@ class BoundTables:
         self.found = tables_of(connection)
         metadata = sa.MetaData()
         metadata.reflect(connection)
-        self.tables = {table.name: table for table in metadata.sorted_tables}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # references in a circle, which `Loader` deals with
+            self.tables = {table.name: table for table in metadata.sorted_tables}
         self._schema = deployment.schema
         self._relations = binding.relations
         self.rows: Mapping[str, Rows] = {r.name: self._rows_of(r) for r in self._schema.relations}
@@ -108,5 +115,9 @@ def shown_url(url: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__])[0]
+    """Return the first line of what an error says, or the name of its class if it says nothing."""
+    try:
+        text = str(getattr(error, "orig", None) or error)
+    except Exception:  # noqa: BLE001 (the error is of a tool, and so is its text)
+        text = ""
+    return printable((text.strip().splitlines() or [type(error).__name__])[0][:_LONGEST])

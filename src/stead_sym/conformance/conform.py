@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from stead_sym.conformance.beyond import Cells, differing
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.coverage import Guard
 from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
@@ -105,7 +106,10 @@ def reached(deployment: Deployment, progress: Progress | None = None) -> Reached
     result = verify(deployment, "any", [], findings=False, progress=progress)
     deployment = result.deployment
     if result.broken is not None:
-        raise Undecided("the deployment breaks its definition or a claim; verify it first")
+        why = f"{result.broken.claim}; " if result.broken.claim else ""
+        raise Undecided(
+            f"a run of the deployment breaks it: {why}`stead-sym verify` shows which and a remedy"
+        )
     if deployment.history:
         raise InputError(
             "the deployment reads the past, which no database can be loaded with; keep it in a relation"
@@ -148,8 +152,14 @@ class Comparison:
     progress: Progress | None = None
     differences: list[Difference] = field(default_factory=list)
     _kinds: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _raised: Counter[str] = field(default_factory=Counter)
+    """By tool: the number of calls that raised an error though they did what the deployment says."""
+    _elsewhere: dict[str, set[str]] = field(default_factory=dict)
+    """By tool: what its calls changed that is in no relation."""
     _steps: dict[Instance, dict[Call, int]] = field(default_factory=dict)
     """By state and call that it offers: the number of statements and commits of the call alone."""
+    _beyond: Cells = field(default_factory=dict)
+    """The rest of the loaded state, which no relation has."""
 
     def of(self, states: list[Instance], max_states: int, *, concurrent: bool = False) -> Conformance:
         """Return what the calls of these states show."""
@@ -184,6 +194,8 @@ class Comparison:
                 tuple(n for n in range(1, len(tool.effects) + 1) if n - 1 not in taken[tool.name]),
                 guards[tool.name].number,
                 guards[tool.name].never,
+                self._raised[tool.name],
+                tuple(sorted(self._elsewhere.get(tool.name, ()))),
             )
             for tool in tools
         }
@@ -240,7 +252,9 @@ class Comparison:
         if there != state:
             lost, more = sorted(state.facts - there.facts), sorted(there.facts - state.facts)
             which = f"{lost[0]} is lost" if lost else f"{more[0]} is more"
-            raise InputError(f"what is read back is not what was loaded: {which}; see to the binding")
+            last = "" if self.system.last is None else f", or to what {self.system.last} has left there"
+            raise InputError(f"what is read back is not what was loaded: {which}; see to the binding{last}")
+        self._beyond = self.system.beyond()
 
     def _calls(self, tool: Tool, state: Instance) -> Iterator[Call]:
         """Yield all calls of a tool over the values of a state, and one unknown identifier of each sort."""
@@ -273,7 +287,9 @@ class Comparison:
         except Unlisted as error:
             self.load(state)
             return Difference("value not listed", call, state, tuple(expected), None, str(error))
-        if found != state:
+        elsewhere = [*differing(self._beyond, self.system.beyond())]
+        self._elsewhere.setdefault(tool.name, set()).update(elsewhere)
+        if found != state or elsewhere:
             self.load(state)
         if found in expected:
             number = expected[found]
@@ -286,4 +302,6 @@ class Comparison:
         if number == -2:
             kind: Kind = "other result" if allowed else "not refused"
             return Difference(kind, call, state, tuple(expected), found, said)
+        if said is not None and found != state:
+            self._raised[tool.name] += 1
         return number if number >= 0 else None

@@ -69,7 +69,9 @@ class Exercised:
 
     ``untaken`` are the numbers of the alternatives, from 1, that no call of the system ended in.
     ``literals`` is the number of literals of the guard, and ``never`` has those that were true in no call,
-    or false in no call, with that truth value.
+    or false in no call, with that truth value. ``raised`` is the number of calls that did what the
+    deployment says and raised an error all the same. ``beyond`` are the tables of no relation, and the
+    columns that none has, which calls changed.
     """
 
     offered: int
@@ -77,6 +79,8 @@ class Exercised:
     untaken: tuple[int, ...]
     literals: int = 0
     never: tuple[tuple[str, bool], ...] = ()
+    raised: int = 0
+    beyond: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from stead_sym.relational.instance import Instance
 from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table, Text, indented, labelled
 
+MOST_LINES = 30
+"""The most facts of one kind that are shown of a database."""
+
 
 def print_conformance(deployment: Deployment, found: Conformance, console: Console) -> None:
     """Print what was run, each difference as small databases side by side, and what follows."""
@@ -49,7 +52,7 @@ def _run(found: Conformance) -> RenderableType:
         both = f"{one.literals - len({literal for literal, _ in one.never})} of {one.literals}"
         counts.add_row(name, f"{one.offered:,}", f"{one.not_offered:,}", untaken, both)
     parts: list[RenderableType] = [table, Text(""), counts]
-    parts += [Text(line, "yellow") for name, one in found.tools.items() for line in _never(name, one)]
+    parts += [Text(line, "yellow") for name, one in found.tools.items() for line in _notes(name, one)]
     if found.alone:
         parts.append(Text(f"no call could run amid one of {', '.join(found.alone)}", "yellow"))
     if found.unbound:
@@ -57,8 +60,13 @@ def _run(found: Conformance) -> RenderableType:
     return Group(*parts)
 
 
-def _never(name: str, one: Exercised) -> Iterator[str]:
-    """Yield a line for each literal of a guard that had one truth value only."""
+def _notes(name: str, one: Exercised) -> Iterator[str]:
+    """Yield a line for errors, for other tables, and for each literal with one truth value only."""
+    if one.raised:
+        calls = "1 call" if one.raised == 1 else f"{one.raised:,} calls"
+        yield f"{name}: {calls} raised an error, and did what the file says all the same"
+    if one.beyond:
+        yield f"{name}: it also changes {', '.join(one.beyond)}, which no relation has"
     for literal, truth in one.never:
         yield f"{name}: in no call {'true' if truth else 'false'}: {literal}"
 
@@ -104,13 +112,20 @@ def difference_text(difference: Difference) -> str:
 
 
 def _facts(state: Instance) -> str:
-    return "\n".join(map(str, sorted(state.facts))) or "(empty)"
+    return "\n".join(_few([*map(str, sorted(state.facts))])) or "(empty)"
 
 
 def _changes(before: Instance, after: Instance) -> str:
     """Return the facts that are gone and new, one in each line."""
     gone, new = sorted(before.facts - after.facts), sorted(after.facts - before.facts)
-    return "\n".join([*(f"- {fact}" for fact in gone), *(f"+ {fact}" for fact in new)]) or "(no change)"
+    lines = [*_few([f"- {fact}" for fact in gone]), *_few([f"+ {fact}" for fact in new])]
+    return "\n".join(lines) or "(no change)"
+
+
+def _few(lines: list[str]) -> list[str]:
+    """Return the first lines, and how many more there are."""
+    more = len(lines) - MOST_LINES
+    return lines if more < 2 else [*lines[:MOST_LINES], f"… {more:,} more"]
 
 
 def _conclusion(deployment: Deployment, found: Conformance) -> Text:
@@ -150,6 +165,8 @@ def conformance_data(found: Conformance) -> dict[str, Json]:
                 "not_offered": one.not_offered,
                 "untaken": [*one.untaken],
                 "literals": one.literals,
+                "raised": one.raised,
+                "beyond": [*one.beyond],
                 "never": [{"literal": literal, "truth": truth} for literal, truth in one.never],
             }
             for name, one in found.tools.items()

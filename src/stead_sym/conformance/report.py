@@ -5,6 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import sysconfig
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -35,30 +38,52 @@ class ReportData(Struct):
     interleaved: int | None = None
 
 
-def sources_of(binding: Binding, module: ModuleType) -> dict[str, str]:
-    """Return the digests of the Python files that a binding and its tools are made of, by path.
+def sources_of(binding: Binding, module: ModuleType, read: Collection[Path] = ()) -> dict[str, str]:
+    """Return the digests of the files that a binding and its tools are made of, by path.
 
-    These are the files of the module and of the functions, and those of the imported modules that are in
-    their folders or below, but for installed packages there. A path below the working directory is relative.
+    These are the Python files of the module and of the functions, those of the imported modules that are in
+    their packages or folders, or below, and of the files that were ``read``, such as SQL, those there or
+    below the working directory; but for what is installed. A path below the working directory is relative.
     """
-    functions = [tool for tool in (*binding.tools.values(), *binding.identifiers.values()) if callable(tool)]
-    files = {Path(path).resolve() for one in (module, *functions) if (path := _file_of(one)) is not None}
-    folders = {file.parent for file in files}
-    for name in list(sys.modules):
-        path = getattr(sys.modules[name], "__file__", None)
-        if path is None or not path.endswith(".py"):
-            continue
-        file = Path(path).resolve()
-        for folder in folders:
-            if file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts:
-                files.add(file)
+    functions = [*binding.tools.values(), *binding.identifiers.values(), binding.schema]
+    found = [_file_of(one) for one in (module, *filter(callable, functions))]
+    files = {file for path in found if path is not None and not _is_installed(file := Path(path).resolve())}
+    folders = {_package_of(file) for file in files}
+    imported = [getattr(sys.modules[name], "__file__", None) or "" for name in list(sys.modules)]
+    for file in {Path(path).resolve() for path in imported if path.endswith(".py")}:
+        if any(_is_own(file, folder) for folder in folders):
+            files.add(file)
     here = Path(os.getcwd()).resolve()
+    for file in read:
+        if file.suffix != ".pyc" and any(_is_own(file, folder) for folder in (*folders, here)):
+            files.add(file)
     named = {file.relative_to(here) if file.is_relative_to(here) else file: file for file in files}
     return {path.as_posix(): digest_file(file) for path, file in sorted(named.items())}
 
 
+def _package_of(file: Path) -> Path:
+    """Return the folder of the outermost package that a file is in, or else its folder."""
+    folder = file.parent
+    while (folder / "__init__.py").is_file() and (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def _is_installed(file: Path) -> bool:
+    """Return True if a file is of an installed package or of Python's own library."""
+    library = Path(sysconfig.get_path("stdlib")).resolve()
+    return "site-packages" in file.parts or file.is_relative_to(library)
+
+
+def _is_own(file: Path, folder: Path) -> bool:
+    """Return True if a file is in a folder or below, and of no installed package there."""
+    return file.is_relative_to(folder) and "site-packages" not in file.relative_to(folder).parts
+
+
 def _file_of(one: object) -> str | None:
     """Return the Python file of a module or a function, None if it has none."""
+    while isinstance(one, partial):
+        one = one.func
     try:
         return inspect.getsourcefile(inspect.unwrap(one))  # type: ignore[arg-type]
     except TypeError:  # an object that can be called: its class says what it does

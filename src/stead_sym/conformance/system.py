@@ -11,8 +11,6 @@ error at once.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,21 +21,21 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from stead_sym.conformance.beyond import Beyond
 from stead_sym.conformance.binding import Binding, McpTool
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
-from stead_sym.conformance.servers import Servers, serving
+from stead_sym.conformance.calling import Caller, let_interrupt, statements
+from stead_sym.conformance.loading import Loader
+from stead_sym.conformance.servers import serving
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Value
-
-_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
 
 class CannotLoad(Exception):
@@ -48,8 +46,6 @@ class Unlisted(Exception):
     """An error for a cell that no value of its sort stands for; its text names both."""
 
 
-_REFUSALS = (Exception, SystemExit, GeneratorExit, asyncio.CancelledError)
-"""Whatever a tool may raise but Ctrl-C."""
 _NO_WAITING = {
     "sqlite": ("PRAGMA busy_timeout = 0", "PRAGMA synchronous = OFF"),
     "postgresql": ("SET lock_timeout = '20ms'",),
@@ -91,10 +87,10 @@ def opened(deployment: Deployment, binding: Binding, *, concurrent: bool = False
             system = System(deployment, binding, engine, connection)
             url = engine.url.render_as_string(hide_password=False)
             try:
-                with serving(binding.tools, url) as system.servers:
+                with serving(binding.tools, url) as system.caller.servers:
                     yield system
             finally:
-                with suppress(SQLAlchemyError):
+                with suppress(SQLAlchemyError, InputError):
                     system.clear()
     except (SQLAlchemyError, ImportError) as error:
         raise InputError(f"{name}: cannot be used ({reason_of(error)}); see to the database") from None
@@ -119,6 +115,8 @@ def _engine(url: str, concurrent: bool) -> Iterator[sa.Engine]:
             for statement in _NO_WAITING.get(engine.dialect.name, ()):
                 cursor.execute(statement)
             cursor.close()
+            if engine.dialect.name == "sqlite":
+                let_interrupt(connection)
             connection.commit()
 
         try:
@@ -150,18 +148,19 @@ class System:
         self._emptied = self._to_empty()
         self._sequences = list(self._numbering())
         connection.rollback()
-        self._takes_connection = {name: self._callable(name) for name in binding.tools}
+        self._loader = Loader(self._tables, self._emptied)
+        self.caller = Caller(deployment, binding)
         self._listed = {sort.name: self._bound.contents(sort.name) for sort in deployment.schema.sorts}
         self._written: dict[tuple[str, Value], object] = {}
         self._read: dict[tuple[str, object], Value] = {}
         self._number: dict[str, int] = {}
-        self._last: Call | None = None
-        self.servers: Servers | None = None
+        self.last: Call | None = None
+        """The last call; None if there was none."""
 
     def clear(self) -> None:
         """Empty the tables."""
         self._connection.rollback()
-        self._empty()
+        self._loader.empty(self._connection)
         self._connection.commit()
 
     def load(self, state: Instance) -> None:
@@ -171,20 +170,57 @@ class System:
             for value in sorted(values):
                 self.content(sort, value)
         try:
-            self._empty()
-            for name, rows in self._grouped(state).items():
-                self._connection.execute(self._tables[name].insert(), rows)
+            self._loader.empty(self._connection)
+            self._loader.insert(self._connection, self._grouped(state))
             for statement in self._sequences:
                 self._connection.execute(statement)
             self._connection.commit()
         except SQLAlchemyError as error:
-            self._connection.rollback()
-            if isinstance(error, OperationalError) and self._last is not None:
-                raise InputError(
-                    f"after {self._last} the tables cannot be emptied ({reason_of(error)}); let the tool"
-                    " close what it opens"
-                ) from None
+            with self._used():
+                self._connection.rollback()
+                refused = isinstance(error, IntegrityError | DataError) or self._is_whole()
+                if not refused or (isinstance(error, OperationalError) and self.last is not None):
+                    raise error from None
+            self._need_contents(state, reason_of(error))
             raise CannotLoad(reason_of(error)) from None
+
+    def _is_whole(self) -> bool:
+        """Return True if the tables still are as they were found."""
+        try:
+            for table in self._tables.values():
+                self._connection.execute(sa.select(table).limit(0))
+        except SQLAlchemyError:
+            return False
+        finally:
+            self._connection.rollback()
+        return True
+
+    def _need_contents(self, state: Instance, reason: str) -> None:
+        """Raise `InputError` if a column that no relation has got no content, and the database says so."""
+        for name in dict.fromkeys(self._rows[fact.relation].table for fact in state.facts):
+            rows = [bound for bound in self._rows.values() if bound.table == name]
+            given = {column for bound in rows for column in (*bound.columns, *bound.where)}
+            given |= set(self._binding.defaults.get(name, ()))
+            for column in self._tables[name].c:
+                if not column.nullable and column.name not in given and column.name in reason:
+                    raise InputError(
+                        f"the table {name} takes no row ({reason}): no relation has {column.name}; say what"
+                        f" it holds, by defaults={{{name!r}: {{{column.name!r}: …}}}} in the binding"
+                    )
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        """Raise `InputError` for an error of the database after a call, which must be the tool's doing."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            if self.last is None:
+                raise
+            raise InputError(
+                f"after {self.last} the tables cannot be emptied or read ({reason_of(error)}); let the tool"
+                " close what it opens, and keep the tables; a database in memory ends with its connection,"
+                " so bind a file for it"
+            ) from None
 
     def content(self, sort: str, value: Value) -> object:
         """Return what stands for a value in the database, a new identifier for a new value."""
@@ -203,17 +239,19 @@ class System:
         """Run a tool; return what it says if it refuses the call, None if it does not."""
         tool = self._deployment.tool(call.tool)
         arguments = {p.name: self.content(p.sort, u) for p, u in zip(tool.params, call.args, strict=True)}
-        self._last = call
-        with self._engine.connect() as connection:
+        for name, sort in self.caller.new.get(call.tool, {}).items():
+            arguments[name] = self.content(sort, f"{sort}_for_{name}_{len(self._written)}")
+        self.last = call
+        with self._used(), self._engine.connect() as connection:
             if watch is not None:
                 _listen(connection, watch)
             try:
-                self._execute(call.tool, arguments, connection)
+                self.caller.call(call, arguments, connection)
                 if not connection.closed:
                     connection.commit()
-            except InputError:  # from a server that gives no answer
+            except (InputError, KeyboardInterrupt):  # the first of a call that gives no answer
                 raise
-            except _REFUSALS as error:
+            except BaseException as error:  # noqa: BLE001 (whatever a tool raises refuses the call)
                 if not connection.closed:
                     connection.rollback()
                 return reason_of(error)
@@ -221,14 +259,18 @@ class System:
 
     def state(self) -> Instance:
         """Return what the tables hold, with new names for new identifiers; raise `Unlisted`."""
-        facts = [fact for relation in self._relations for fact in self._facts(relation)]
-        self._connection.rollback()
+        with self._used():
+            facts = [fact for relation in self._relations for fact in self._facts(relation)]
+            self._connection.rollback()
         return Instance(self._deployment.schema, frozenset(facts))
 
     def beyond(self) -> Mapping[str, Mapping[object, object]]:
         """Return what no relation has: by table or by column, its cells by the keys of their rows."""
-        found = self._beyond.cells(self._connection)
-        self._connection.rollback()
+        if self._beyond.is_empty:
+            return {}
+        with self._used():
+            found = self._beyond.cells(self._connection)
+            self._connection.rollback()
         return found
 
     # rows and facts
@@ -306,10 +348,6 @@ class System:
 
     # tables and tools
 
-    def _empty(self) -> None:
-        for table in self._emptied:
-            self._connection.execute(table.delete())
-
     def _to_empty(self) -> list[sa.Table]:
         """Return the tables that held no rows, those that refer to others first."""
         bound = {rows.table for rows in self._rows.values()}
@@ -340,53 +378,6 @@ class System:
                         it=sequence
                     )
 
-    def _callable(self, name: str) -> bool:
-        """Return True if a tool is a function that takes the connection.
-
-        Raise `InputError` if there is no such tool, or if the function does not take its parameters.
-        """
-        tool = next((tool for tool in self._deployment.tools_and_events if tool.name == name), None)
-        if tool is None:
-            raise InputError(
-                f"the binding runs {name}, which is no tool of {self._deployment.name}; remove it"
-            )
-        implementation = self._binding.tools[name]
-        if not callable(implementation):
-            return False
-        names = [param.name for param in tool.params]
-        signature = inspect.signature(implementation)
-        takes = "connection" in signature.parameters and "connection" not in names
-        try:
-            signature.bind(**dict.fromkeys([*names, *["connection"] * takes]))
-        except TypeError as error:
-            raise InputError(
-                f"the function of {name} cannot be called with {', '.join(names) or 'nothing'} ({error});"
-                " give it the tool's parameters"
-            ) from None
-        return takes
-
-    def _execute(self, name: str, arguments: Mapping[str, object], connection: sa.Connection) -> None:
-        """Run a tool's statements, or call its function."""
-        implementation = self._binding.tools[name]
-        if isinstance(implementation, McpTool):
-            assert self.servers is not None, "started when the system was opened"
-            self.servers.call(implementation, name, arguments)
-            return
-        if isinstance(implementation, str):
-            implementation = list(statements(implementation))
-        if not callable(implementation):
-            for statement in implementation:
-                names = set(re.findall(r"(?<![:\w]):(\w+)", statement))
-                given = {name: content for name, content in arguments.items() if name in names}
-                found = connection.execute(sa.text(statement), given)
-                if _SELECT.match(statement) and found.first() is None:
-                    raise LookupError("a SELECT returns no row")
-            return
-        extra: dict[str, Any] = {"connection": connection} if self._takes_connection[name] else {}
-        answer = implementation(**arguments, **extra)
-        if inspect.iscoroutine(answer):
-            asyncio.run(answer)
-
 
 def _listen(connection: sa.Connection, watch: Watch) -> None:
     """Have each statement and each commit of a connection watched."""
@@ -399,10 +390,3 @@ def _listen(connection: sa.Connection, watch: Watch) -> None:
 
     sa.event.listen(connection, "before_cursor_execute", statement)
     sa.event.listen(connection, "commit", commit)
-
-
-def statements(text: str) -> Iterator[str]:
-    """Yield the statements of a text; a statement ends with a semicolon at the end of a line."""
-    for statement in re.split(r";[ \t]*(?:\n|\Z)", text):
-        if statement.strip():
-            yield statement.strip()

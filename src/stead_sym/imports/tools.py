@@ -185,7 +185,7 @@ def _mapping(found: object) -> Mapping[str, Any]:
 
 
 def _function(function: Callable[..., Any]) -> ToolSchema:
-    """Return the tool that a Python function is."""
+    """Return the tool that a Python function is; a `connection` of no simple type is not the agent's."""
     name = getattr(function, "__name__", "")
     try:
         hints = get_type_hints(function)
@@ -197,6 +197,7 @@ def _function(function: Callable[..., Any]) -> ToolSchema:
         for p in inspect.signature(function).parameters.values()
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in ("self", "cls")
     )
+    parameters = tuple(p for p in parameters if (p.name, p.kind) != ("connection", "unknown"))
     return ToolSchema(name, " ".join(described.split()), parameters, name.startswith(_READING))
 
 

@@ -27,6 +27,12 @@ _NAME = re.compile(
     r"^[ \t]*(?:--|/\*)[ \t]*name:[ \t]*(\w+)(?:[\^!<*$#]*|[ \t]+:\w+)[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE
 )
 _ARGUMENT = re.compile(r"\bsqlc\.arg\(\s*'?(\w+)'?\s*\)")
+_SPELLINGS = re.compile(
+    r"""(?P<text>'(?:[^']|'')*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|\w:\w)"""
+    r"|%\((?P<format>\w+)\)s|(?<![\w:])[:@$](?P<name>\w+)|\?(?![|&?])",
+    re.DOTALL,
+)
+"""Parameters, and the texts, names, comments and casts in which there are none."""
 _PASSING = re.compile(
     r"(BEGIN|START\s+TRANSACTION|COMMIT|END|SET\s+TRANSACTION)\b[^;]*\Z", re.IGNORECASE | re.DOTALL
 )
@@ -46,6 +52,19 @@ class SqlStatement:
         """The names of the parameters, in the order of their first occurrence."""
         found = (parameter_of(node) for node in self.parsed.walk(bfs=False))
         return tuple(dict.fromkeys(name for name in found if name))
+
+    @cached_property
+    def with_colons(self) -> str:
+        """The text as SQLAlchemy has it: each parameter is written `:name`, and other colons are escaped."""
+        places = iter(self.parameters)
+
+        def written(found: re.Match[str]) -> str:
+            if (text := found["text"]) is not None:
+                return re.sub(r"(?<![:\w\\]):(?=\w)", r"\\:", text)
+            name = found["name"] or found["format"] or next(places, "")
+            return f":{name}" if name in self.parameters else found[0]
+
+        return _SPELLINGS.sub(written, self.text)
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,17 @@ from stead_sym.conformance.drafting.runs import Run
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError
-from stead_sym.relational.instance import Fact
 from stead_sym.support.printable import printable
 
 _WIDTH = 98
+_FACTS = 30
+"""The most facts of one database that a comment has."""
 _REASONS = 3
 """The most reasons of refusals that a comment has."""
-_TO_FILL_IN = re.compile(r"\s+# (guard …|Drafted from|Not drafted:|Not used:|Refus|  )")
+_TO_FILL_IN = re.compile(
+    r"\s+# (guard …|Drafted from|Not drafted:|Not used:|Refus|The smallest|  "
+    r"|[\d,]+ runs? excluded|changed something in)"
+)
 """The beginnings of comments that a draft replaces."""
 
 
@@ -59,14 +63,24 @@ def _replaced(text: str, made: DraftedTool) -> str:
     lines = text[end:].split("\n")
     kept: list[str] = []
     number = 1
+    drafted = False
     while number < len(lines) and (not lines[number].strip() or lines[number][0] in " \t"):
         line = lines[number]
-        if line.lstrip().startswith("#") and not _TO_FILL_IN.match(line):
+        is_comment = line.lstrip().startswith("#")
+        goes_on = drafted and _goes_on(lines[number - 1], line)
+        drafted = is_comment and (goes_on or _TO_FILL_IN.match(line) is not None)
+        if is_comment and not drafted:
             kept.append(line)
         number += 1
     body = [*kept, *body_lines(made)]
     rest = lines[number:]
     return "\n".join([text[:end], *body, *([""] if rest else []), *rest])
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Return True if a comment was broken before this line, since its first word has no room before it."""
+    words = line.lstrip().removeprefix("#").split()
+    return bool(words) and len(before) + 1 + len(words[0]) > _WIDTH
 
 
 def body_lines(made: DraftedTool) -> Iterator[str]:
@@ -121,7 +135,6 @@ def _comments(made: DraftedTool) -> Iterator[str]:
         yield (
             f"Not drafted: {made.why}. There were {_runs(made.runs)} on small databases:"
             f" {made.changed:,} changed something, {still:,} did not ({made.refused:,} refused)."
-            + (" The smallest that shows it:" if made.shown else "")
         )
     if made.reasons:
         said = ", ".join(f"{printable(why)[:60]!r} ({n:,})" for why, n in made.reasons[:_REASONS])
@@ -140,6 +153,8 @@ def _comments(made: DraftedTool) -> Iterator[str]:
             f"Not drafted: calls such as {made.outside.call}, which changes something though a value is not"
             " there. A deployment offers calls with values that are there only."
         )
+    if not made.is_drafted and made.shown:
+        yield "The smallest that shows why:"
 
 
 def unused(made: DraftedTool) -> list[str]:
@@ -155,19 +170,21 @@ def unused(made: DraftedTool) -> list[str]:
 def run_lines(run: Run) -> Iterator[str]:
     """Yield the lines that show a run."""
     yield f"  call    {run.call}"
-    yield f"  before  {_facts(sorted(run.before.facts))}"
+    yield f"  before  {_few([*map(str, sorted(run.before.facts))]) or 'nothing'}"
     if run.after is None:
         yield "  after   unknown"
     else:
         gone, new = sorted(run.before.facts - run.after.facts), sorted(run.after.facts - run.before.facts)
         changes = [*(f"- {fact}" for fact in gone), *(f"+ {fact}" for fact in new)]
-        yield f"  after   {', '.join(changes) or 'the same'}"
+        yield f"  after   {_few(changes) or 'the same'}"
     if run.said is not None:
         yield f"  said    {printable(run.said)[:80]}"
 
 
-def _facts(facts: Sequence[Fact]) -> str:
-    return ", ".join(map(str, facts)) or "nothing"
+def _few(texts: Sequence[str]) -> str:
+    """Return the first of some texts, and how many more there are."""
+    more = len(texts) - _FACTS
+    return ", ".join(texts if more < 2 else [*texts[:_FACTS], f"… {more:,} more"])
 
 
 def summary(drafted: Drafted) -> Iterator[str]:
