@@ -297,3 +297,31 @@ def states(deployment, agent, chosen):
         yield Instance.of(
             deployment.schema, [Fact(f.relation, tuple(renamed.get(u, u) for u in f.args)) for f in kept]
         )
+
+
+def test_relations_without_columns_are_read(tmp_path):
+    """They are true if their table has a row, and the agent is not shown something else."""
+    halted = st.parse_deployment("""
+        deployment switch
+        relation Halted()
+        relation Fine()
+        init
+          Fine()
+        tool go() "Go on."
+        tool halt()
+          effect
+            insert Halted()
+        policy careful
+          call halt() when ~Halted()
+          call go()
+        spec s AG Fine()
+        """)
+    url = f"sqlite:///{tmp_path / 'live.sqlite'}"
+    bound = binding(halted.schema, url)
+    rows(bound, *schema_of(halted.schema))
+    with st.Guard(halted, bound, verified=st.verify(halted, "careful")) as guard:
+        for true, allowed in (({"Fine"}, ["halt"]), ({"Fine", "Halted"}, ["go"]), ({"Halted"}, []), ((), [])):
+            rows(bound, "DELETE FROM fine", "DELETE FROM halted")
+            rows(bound, *(f"INSERT INTO {relation.lower()} VALUES (NULL)" for relation in true))
+            assert [tool for tool in ("go", "halt") if guard.check(tool).allowed] == allowed
+            assert [call.tool for call in guard.calls()] == allowed

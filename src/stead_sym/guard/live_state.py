@@ -65,8 +65,9 @@ def _facts(
     columns: list[sa.ColumnElement[Any]] = [
         cells.column(table, relation.name, place).expression for place in range(relation.arity)
     ]
-    query = sa.select(*(columns or [sa.literal_column("1")])).where(*cells.is_fact(table, relation.name))
-    rows = connection.execute(query.distinct().limit(None if capacity is None else capacity + 1)).all()
+    query = sa.select(*(columns or [sa.literal_column("1")])).select_from(table)  # 1 names no table
+    query = query.where(*cells.is_fact(table, relation.name)).distinct()
+    rows = connection.execute(query.limit(None if capacity is None else capacity + 1)).all()
     if capacity is not None and len(rows) > capacity:
         raise Undecided(
             f"{relation.name} has more than {capacity} facts, the most that any verified state has"
