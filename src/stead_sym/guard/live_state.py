@@ -27,13 +27,15 @@ class LiveState:
     contents: Mapping[tuple[str, Value], object]
     cells: Cells
 
+    def content(self, value: Value, sort: str) -> object:
+        """Return what stands for a value; raise `InputError` if nothing can."""
+        held = (sort, value) in self.contents
+        return self.contents[sort, value] if held else self.cells.content(value, sort)
+
     def as_proposed(self, call: Call, sorts: Mapping[str, str]) -> ToolCall:
         """Return a call on the state as an agent proposes it: the arguments by name, with their sorts."""
-        given = {}
-        for (name, sort), value in zip(sorts.items(), call.args, strict=True):
-            held = (sort, value) in self.contents
-            content = self.contents[sort, value] if held else self.cells.content(value, sort)
-            given[name] = self.cells.shown(content, sort)
+        pairs = zip(sorts.items(), call.args, strict=True)
+        given = {name: self.cells.shown(self.content(value, sort), sort) for (name, sort), value in pairs}
         return ToolCall(call.tool, given)
 
 
