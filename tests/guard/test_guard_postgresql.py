@@ -12,7 +12,7 @@ from test_queries import DENSE, FORMS, Asked, agree
 
 import stead_sym as st
 from postgresql import server
-from stead_sym.conformance.binding import Binding
+from stead_sym.conformance.binding import Binding, Rows
 from stead_sym.guard.decision import ToolCall
 from stead_sym.relational.instance import Fact, Instance
 
@@ -295,3 +295,29 @@ def test_a_number_that_is_none_stands_for_no_call(databases, content):
     with guarded(made) as guard:
         assert [call for call in guard.calls() if call.tool == "pay"] == [ToolCall("pay", {"r": 1})]
         assert guard.check("pay", {"r": 1}).allowed
+
+
+def test_names_and_texts_that_sql_could_take_for_its_own(databases):
+    """They are neither statements nor places for parameters."""
+    made = databases()
+    odd = st.parse_deployment("deployment odd sort item relation X(id: item) tool drop(x: item) guard X(x)")
+    table, column = 'we"ird; %s DROP TABLE x --', "co l%(x)s:y'?"
+    texts = ["'; DROP TABLE x; --", '"', "%s", "%(arg_x)s", ":arg_x", "?", "é", "e\u0301", "\\", " ", "NULL"]
+    items = sa.Table(table, sa.MetaData(), sa.Column(column, sa.String))
+    engine = sa.create_engine(made)
+    items.metadata.create_all(engine)
+    with engine.begin() as connection:
+        for text in texts[::2]:
+            connection.execute(items.insert().values({column: text}))
+    bound = Binding(made, {}, relations={"X": Rows(table, (column,))})
+    with st.Guard(odd, bound, bounds=False) as guard:
+        assert [guard.check("drop", {"x": text}).allowed for text in texts] == [
+            number % 2 == 0 for number in range(len(texts))
+        ]
+        assert {call.arguments["x"] for call in guard.calls()} == set(texts[::2])
+        [index] = guard.indices
+    with engine.begin() as connection:
+        connection.connection.cursor().execute(index)
+    engine.dispose()
+    with st.Guard(odd, bound, bounds=False) as guard:
+        assert guard.indices == []

@@ -304,7 +304,12 @@ class Guard:
     @property
     def indices(self) -> Sequence[str]:
         """Statements that create the indices that queries so far could use and the database lacks."""
-        quote = self._engine.dialect.identifier_preparer.quote
+        quoted = self._engine.dialect.identifier_preparer.quote
+        doubled = "%%" if self._engine.dialect.paramstyle in ("format", "pyformat") else "%"
+
+        def quote(name: str) -> str:
+            return quoted(name).replace(doubled, "%")
+
         return [
             f"CREATE INDEX {quote(f'{table}_{column}')} ON {quote(table)} ({quote(column)})"
             for table, column in sorted(set(self._plans.sought) - self._indexed)
