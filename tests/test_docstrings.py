@@ -7,27 +7,34 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 import stead_sym
 
 SOURCES = Path(stead_sym.__file__).resolve().parents[1]
+TESTS = Path(__file__).parent
+PLAIN_TESTS = ("conform", "guard", "local")
+"""The folders of tests whose modules and helpers keep to it, too; the docstring of a test states a fact."""
 CLAUSES = ("What ", "Whether ", "Those ", "That ", "Who ", "Why ", "Where ", "Which ", "How ")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def docstrings() -> Iterator[tuple[str, bool, str]]:
-    """Yield each docstring with its place, and if it is of a function that is no property."""
-    for path in sorted(SOURCES.rglob("*.py")):
+def docstrings(root: Path = SOURCES) -> Iterator[tuple[str, bool, str]]:
+    """Yield each docstring with its place, and if it is of a function that is no property; none of a test."""
+    for path in sorted(root.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                continue
             if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)) is not None:
                 functional = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
                     "property" in ast.unparse(decorator) for decorator in node.decorator_list
                 )
-                yield f"{path.relative_to(SOURCES)}:{getattr(node, 'lineno', 1)}", functional, text
+                yield f"{path.relative_to(root)}:{getattr(node, 'lineno', 1)}", functional, text
             below = getattr(node, "body", None)
             for before, after in pairwise(below) if isinstance(below, list) else ():
                 match before, after:
                     case ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
-                        yield f"{path.relative_to(SOURCES)}:{after.lineno}", False, text
+                        yield f"{path.relative_to(root)}:{after.lineno}", False, text
                     case _:
                         pass
 
@@ -35,6 +42,13 @@ def docstrings() -> Iterator[tuple[str, bool, str]]:
 def test_none_begins_with_a_clause() -> None:
     found = list(docstrings())
     assert len(found) > 1000
+    assert [(place, text) for place, _, text in found if text.startswith(CLAUSES)] == []
+
+
+@pytest.mark.parametrize("folder", PLAIN_TESTS)
+def test_no_helper_of_tests_begins_with_a_clause(folder: str) -> None:
+    found = list(docstrings(TESTS / folder))
+    assert len(found) >= 10
     assert [(place, text) for place, _, text in found if text.startswith(CLAUSES)] == []
 
 

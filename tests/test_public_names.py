@@ -42,7 +42,7 @@ evidence
 export
     Export Sql
 guard
-    Allowed CheckedLog Denied Reading ReplayedLog ToolCall
+    Allowed CheckedLog Denied EndedTransaction Reading ReplayedLog ToolCall
 logic
     AF AG AU AW AX And Atom Binder Compare Const Count Definition Did EF EG EU EW EX Empty Equal Exists FALSE
     Forall Formula Future Globally Iff Implies Name Next Not Or Previously Same Since Sum TRUE Tally Term

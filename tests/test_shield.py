@@ -162,6 +162,16 @@ def test_the_file_with_the_gate_keeps_its_comments(
         st.shield(st.load(out), name="checked")
 
 
+def test_a_name_that_the_language_does_not_have_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("größe", "1st", "_", "a b", ""):
+        out = tmp_path / "guarded.stead"
+        assert main(["shield", "returns_desk", "--write", str(out), "--gate", name]) == 2
+        assert "is no name; give letters, digits and _" in capsys.readouterr().err
+        assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("spec", "why"),
     [

@@ -17,22 +17,19 @@ from random import Random
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
-import sqlalchemy as sa
+
+from exported_system import exported
 
 import stead_sym as stead
 from generated.integers import integer_deployment
 from generated.offices import text as offices
 from generated.records import text as records
-from stead_sym.conformance.binding import Binding, Rows
 from stead_sym.conformance.conform import conform
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.restricted import small_restriction
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Assign, Delete, Insert
 from stead_sym.errors import SteadError
-from stead_sym.export.sql import to_sql
-from stead_sym.export.sql_tables import sql_tables
-from stead_sym.imports.transactions import read_transactions
 from stead_sym.logic.syntax import (
     TRUE,
     Const,
@@ -50,42 +47,6 @@ from stead_sym.verification.verify import verify
 
 MOST_STATES = 60
 MOST_CALLS = 6_000
-
-
-def exported(deployment):
-    """The binding of the tables and tools that a deployment is exported as; of tools that are in it."""
-    sql, tables = to_sql(deployment, "sqlite"), sql_tables(deployment, "sqlite")
-    numeric = {sort.name for sort in deployment.schema.sorts if sort.is_numeric}
-
-    def runs(transaction):
-        params = {param.name: param.sort for param in deployment.tool(transaction.name).params}
-
-        def run(connection, **arguments):
-            given = {n: int(u) if params[n] in numeric else u for n, u in arguments.items()}
-            new = {name: f"new_{name}" for name in transaction.parameters if name not in arguments}
-            for one in transaction.statements:
-                values = {name: {**new, **given}[name] for name in one.parameters}
-                found = connection.execute(sa.text(one.text), values)
-                if one.text.startswith("SELECT") and found.first() is None:
-                    raise ValueError("refused")
-
-        return run
-
-    transactions = read_transactions(sql.tools, "sqlite") if "-- name:" in sql.tools else ()
-    return Binding(
-        "sqlite://",
-        {one.name: runs(one) for one in transactions},
-        scratch=True,
-        schema=f"{sql.tables}",
-        relations={
-            name: Rows(
-                table.name.strip('"'),
-                tuple(column.strip('"') for column in table.columns),
-                {} if table.columns else {"there": "yes"},
-            )
-            for name, table in tables.items()
-        },
-    )
 
 
 # mistakes
@@ -165,7 +126,7 @@ def is_broken(state):
 
 
 def differs(deployment, mutant, name, states, restriction):
-    """Whether a call of a tool in one of these states has another end by the mutant."""
+    """Return True if a call of a tool in one of these states has another end by the mutant."""
     fixed = frozenset().union(*deployment.constants.values())
     for state in states:
         offered, made = (calls_of(one, one.tool(name), state) for one in (deployment, mutant))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import sqlalchemy as sa
+from exported_system import exported
 from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 
@@ -16,9 +16,6 @@ from stead_sym.conformance.conform import conform, reached
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Call, Choose, Fresh
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.export.sql import to_sql
-from stead_sym.export.sql_tables import sql_tables
-from stead_sym.imports.transactions import read_transactions
 from stead_sym.logic.syntax import Not
 from stead_sym.relational.canonical import canonical_form, isomorphic
 from stead_sym.relational.instance import Fact, Instance
@@ -74,38 +71,6 @@ class System:
                 connection.exec_driver_sql(f"INSERT INTO t_{fact.relation} VALUES ({marks})", cells)
 
         return run
-
-
-def exported(deployment):
-    """The binding of the tables and tools that a deployment is exported as; of tools that are in it."""
-    sql, tables = to_sql(deployment, "sqlite"), sql_tables(deployment, "sqlite")
-
-    def runs(transaction):
-        def run(connection, **arguments):
-            new = {name: f"new_{name}" for name in transaction.parameters if name not in arguments}
-            for one in transaction.statements:
-                given = {name: {**new, **arguments}[name] for name in one.parameters}
-                found = connection.execute(sa.text(one.text), given)
-                if one.text.startswith("SELECT") and found.first() is None:
-                    raise ValueError("refused")
-
-        return run
-
-    transactions = read_transactions(sql.tools, "sqlite") if "-- name:" in sql.tools else ()
-    return Binding(
-        "sqlite://",
-        {one.name: runs(one) for one in transactions},
-        scratch=True,
-        schema=sql.tables,
-        relations={
-            name: Rows(
-                table.name.strip('"'),
-                tuple(column.strip('"') for column in table.columns),
-                {} if table.columns else {"there": "yes"},
-            )
-            for name, table in tables.items()
-        },
-    )
 
 
 def explored(deployment):

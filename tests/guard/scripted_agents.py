@@ -31,7 +31,7 @@ SLOWLY = 0.05  # seconds between the beginning of an existing tool and its trans
 
 @dataclass
 class Talk:
-    """What the model is shown: with each request the tools, and the answers to the calls so far."""
+    """The talk with a model: with each request the tools, and the answers to the calls so far."""
 
     script: Sequence[Message]
     tools: list[set[str]] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Desk:
 
 
 def of_the_guide(library: str) -> Callable[..., Any]:
-    """What makes an agent of a library in the guide; skip the test if the library is missing."""
+    """Return the guide's function that makes an agent of a library; skip the test if that is missing."""
     if os.environ.get("STEAD_ADAPTERS") != "required":
         module = "agents.tool" if library == "agents" else library  # tests/agents is found as agents, too
         pytest.importorskip(module, reason=f"the library {library} is not installed")

@@ -64,7 +64,7 @@ def database(folder: Path) -> Binding:
 
 
 def done(binding: Binding) -> list[str]:
-    """What the functions have done."""
+    """Return what the functions have done."""
     engine = sa.create_engine(binding.database)
     with engine.connect() as connection:
         calls = list(connection.scalars(sa.text("SELECT call FROM done ORDER BY call")))

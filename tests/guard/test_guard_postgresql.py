@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
@@ -11,7 +12,7 @@ from test_queries import DENSE, FORMS, Asked, agree
 
 import stead_sym as st
 from postgresql import server
-from stead_sym.conformance.binding import Binding
+from stead_sym.conformance.binding import Binding, Rows
 from stead_sym.guard.decision import ToolCall
 from stead_sym.relational.instance import Fact, Instance
 
@@ -200,3 +201,123 @@ def test_an_agent_is_held_to_what_was_verified(url):
             connection.exec_driver_sql("UPDATE refund SET amount = 2")
         engine.dispose()
         assert guard.check("approve", {"r": 7, "c": BOB}).why == "not verified: no context like it was met"
+
+
+def test_a_check_is_about_one_snapshot(url):
+    """What others write while the state is read is not seen in half."""
+    few = DESK.replace("bound clerk any", "bound clerk 2").replace("bound refund 3", "bound refund 1")
+    few = few.replace("guard Clerk(id = c)\n", "guard Clerk(id = c) & ~exists q. Refund(id = q)\n")
+    policy = "policy steady\n  call approve(r, c)\n  call pay(r)\n  call ask(c, 1)\nspec s AG true"
+    desk = st.parse_deployment(f"{few}\n{policy}")
+    add(url, (7, ANN, "asked", 1))
+    written = []
+
+    def write(_, __, statement, *rest):
+        if "FROM clerk" in statement and "DISTINCT" in statement and not written:
+            written.append(statement)
+            engine = sa.create_engine(url)
+            with engine.begin() as other:
+                other.exec_driver_sql("UPDATE refund SET state = 'approved'")
+            engine.dispose()
+
+    with st.Guard(desk, Binding(url, {}), verified=st.verify(desk, "steady")) as guard:
+        sa.event.listen(sa.Engine, "after_cursor_execute", write)
+        try:
+            assert guard.check("approve", {"r": 7, "c": BOB}).allowed  # as it was when it began
+        finally:
+            sa.event.remove(sa.Engine, "after_cursor_execute", write)
+        assert written
+        assert guard.check("approve", {"r": 7, "c": BOB}).reason == "not offered"
+        assert guard.check("pay", {"r": 7}).allowed
+
+
+def test_a_statement_that_failed_in_a_function_is_not_taken_for_done(url, tmp_path):
+    """PostgreSQL undoes the transaction then, also if the function goes on."""
+    add(url, (1, ANN, "approved", 1))
+
+    def pay(connection, r):
+        connection.execute(sa.text("UPDATE refund SET state = 'paid' WHERE id = :r"), {"r": r})
+        with suppress(sa.exc.SQLAlchemyError):
+            connection.exec_driver_sql("SELECT nothing FROM nowhere")
+
+    with guarded(url, log=tmp_path / "log") as guard:
+        with pytest.raises(st.InputError, match="has failed, and nothing is changed"):
+            guard.call("pay", {"r": 1}, pay)
+        assert guard.check("pay", {"r": 1}).allowed
+    assert st.replay_audit_log(tmp_path / "log", st.parse_deployment(DESK)).outcomes == {"failed": 1}
+
+
+def commits(connection):
+    connection.commit()
+
+
+def commits_by_hand(connection):
+    connection.exec_driver_sql("COMMIT")
+
+
+@pytest.mark.parametrize("end", [commits, commits_by_hand])
+def test_a_function_that_ends_its_transaction_is_not_logged_as_done(url, tmp_path, end):
+    add(url, (1, ANN, "approved", 1))
+    with guarded(url, log=tmp_path / "log") as guard, pytest.raises(st.InputError, match="has ended its"):
+        guard.call("pay", {"r": 1}, lambda connection, r: end(connection))
+    assert st.replay_audit_log(tmp_path / "log", st.parse_deployment(DESK)).outcomes == {"unknown": 1}
+
+
+def test_more_threads_than_connections_take_their_turns(url):
+    """Each that holds others off takes a second connection to check."""
+    add(url, (1, ANN, "approved", 1))
+    decisions = []
+
+    def look():
+        with guard.one_by_one("pay", {"r": 1}) as decision:
+            decisions.append(decision.allowed)
+
+    with guarded(url) as guard:
+        threads = [threading.Thread(target=look) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert decisions == [True] * 20
+
+
+@pytest.mark.parametrize("content", ["NaN", "Infinity"])
+def test_a_number_that_is_none_stands_for_no_call(databases, content):
+    made = databases()
+    engine = sa.create_engine(made)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(TABLES.replace("id INTEGER", "id NUMERIC"))
+        connection.execute(sa.text("INSERT INTO clerk VALUES (:id, 'high')"), {"id": ANN})
+        for number in (content, "1"):
+            row = {"id": number, "asker": ANN}
+            connection.execute(sa.text("INSERT INTO refund VALUES (:id, :asker, 'approved', 1)"), row)
+    engine.dispose()
+    with guarded(made) as guard:
+        assert [call for call in guard.calls() if call.tool == "pay"] == [ToolCall("pay", {"r": 1})]
+        assert guard.check("pay", {"r": 1}).allowed
+
+
+def test_names_and_texts_that_sql_could_take_for_its_own(databases):
+    """They are neither statements nor places for parameters."""
+    made = databases()
+    odd = st.parse_deployment("deployment odd sort item relation X(id: item) tool drop(x: item) guard X(x)")
+    table, column = 'we"ird; %s DROP TABLE x --', "co l%(x)s:y'?"
+    texts = ["'; DROP TABLE x; --", '"', "%s", "%(arg_x)s", ":arg_x", "?", "é", "e\u0301", "\\", " ", "NULL"]
+    items = sa.Table(table, sa.MetaData(), sa.Column(column, sa.String))
+    engine = sa.create_engine(made)
+    items.metadata.create_all(engine)
+    with engine.begin() as connection:
+        for text in texts[::2]:
+            connection.execute(items.insert().values({column: text}))
+    bound = Binding(made, {}, relations={"X": Rows(table, (column,))})
+    with st.Guard(odd, bound, bounds=False) as guard:
+        assert [guard.check("drop", {"x": text}).allowed for text in texts] == [
+            number % 2 == 0 for number in range(len(texts))
+        ]
+        assert {call.arguments["x"] for call in guard.calls()} == set(texts[::2])
+        [index] = guard.indices
+    with engine.begin() as connection:
+        connection.connection.cursor().execute(index)
+    engine.dispose()
+    with st.Guard(odd, bound, bounds=False) as guard:
+        assert guard.indices == []

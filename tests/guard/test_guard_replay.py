@@ -103,6 +103,12 @@ CHANGES = {
     "two outcomes": changed("failed", of=2),
     "an unknown event": changed("done", event="perhaps"),
     "a tool that there is": changed("denied", 4 - 1, tool="pay"),
+    "an opening without its deployment": lambda entries: [
+        {name: own for name, own in entry.items() if name != "digest"} for entry in entries
+    ],
+    "bounds that are no truth value": changed("opened", bounds=[]),
+    "a gap that is no text": read("allowed", 0, gap=[]),
+    "a possibility that is no truth value": read("allowed", 0, possibly=[]),
     "an opening too few": lambda entries: entries[1:],
 }
 

@@ -141,3 +141,14 @@ def test_lines_longer_than_a_block_and_many_writers(tmp_path):
     for thread in threads:
         thread.join()
     assert st.check_audit_log(tmp_path / "log").lines == 40
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [(b'"event": "denied"', b'"event": "allowed", "event": "denied"'), (b'", "', b'",  "')],
+)
+def test_a_line_that_is_written_in_another_way_breaks_the_chain(log, was, becomes):
+    """What stands twice in a line could be read as either."""
+    log.write_bytes(log.read_bytes().replace(was, becomes, 1))
+    with pytest.raises(st.InputError, match=":1: the chain of hashes is broken"):
+        st.check_audit_log(log)

@@ -297,3 +297,67 @@ def states(deployment, agent, chosen):
         yield Instance.of(
             deployment.schema, [Fact(f.relation, tuple(renamed.get(u, u) for u in f.args)) for f in kept]
         )
+
+
+def test_relations_without_columns_are_read(tmp_path):
+    """They are true if their table has a row, and the agent is not shown something else."""
+    halted = st.parse_deployment("""
+        deployment switch
+        relation Halted()
+        relation Fine()
+        init
+          Fine()
+        tool go() "Go on."
+        tool halt()
+          effect
+            insert Halted()
+        policy careful
+          call halt() when ~Halted()
+          call go()
+        spec s AG Fine()
+        """)
+    url = f"sqlite:///{tmp_path / 'live.sqlite'}"
+    bound = binding(halted.schema, url)
+    rows(bound, *schema_of(halted.schema))
+    with st.Guard(halted, bound, verified=st.verify(halted, "careful")) as guard:
+        for true, allowed in (({"Fine"}, ["halt"]), ({"Fine", "Halted"}, ["go"]), ({"Halted"}, []), ((), [])):
+            rows(bound, "DELETE FROM fine", "DELETE FROM halted")
+            rows(bound, *(f"INSERT INTO {relation.lower()} VALUES (NULL)" for relation in true))
+            assert [tool for tool in ("go", "halt") if guard.check(tool).allowed] == allowed
+            assert [call.tool for call in guard.calls()] == allowed
+
+
+@pytest.mark.parametrize(
+    ("call", "most"), [(("approve", {"r": 1, "c": "bob"}), 4), (("pay", {"r": 2}), 6), (("no", {}), 6)]
+)
+def test_a_decision_reads_the_state_once(desk, steady, tmp_path, call, most):
+    """A query for the call, one for each relation, one for the bounds and one for each covered call."""
+    with st.Guard(desk, database(tmp_path), verified=steady) as guard:
+        asked = []
+
+        def note(_, __, statement, *rest):
+            asked.append(statement)
+
+        sa.event.listen(sa.Engine, "before_cursor_execute", note)
+        try:
+            guard.check(*call)
+        finally:
+            sa.event.remove(sa.Engine, "before_cursor_execute", note)
+        assert sum(statement.startswith("SELECT DISTINCT clerk_1.id") for statement in asked) == 1
+        assert len(asked) <= most
+
+
+def test_two_columns_whose_contents_are_written_alike_are_two_values(desk, steady, tmp_path):
+    """SQLite keeps bytes in a column of texts, and the bytes b'bob' are not the text `b'bob'`."""
+    bound = database(tmp_path)
+    engine = sa.create_engine(bound.database)
+    with engine.begin() as connection:
+        for statement in ("DELETE FROM refund", "DELETE FROM clerk"):
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("INSERT INTO clerk VALUES (?), (?)", ("b'bob'", b"bob"))
+        connection.exec_driver_sql("INSERT INTO refund VALUES (1, ?, 'asked')", ("b'bob'",))
+    engine.dispose()
+    with st.Guard(desk, bound, verified=steady) as guard:
+        denied = guard.check("pay", {"r": 1})  # the other clerk has to approve it first
+        assert denied.reason == "not verified"
+        assert "which is no text" in denied.why

@@ -1,4 +1,4 @@
-"""What rules keep, by conditions on all records that come down to the ones of a specification."""
+"""Facts that rules keep, by conditions on all records that come down to the ones of a specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of endless runs on few facts, what a run that repeats refutes, and what must be left open."""
+"""Endless runs on few facts: what is shown, what a run that repeats refutes, and what must be left open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown on few facts, and what must not be, on deployments that are small enough to see why."""
+"""Verdicts on few facts, and those that must not be, on deployments that are small enough to see why."""
 
 from __future__ import annotations
 

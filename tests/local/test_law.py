@@ -1,5 +1,5 @@
-"""What is shown on few facts holds, and what is refuted fails: on generated deployments the explicit engine,
-which sees all facts, agrees, and each run is one of the deployment."""
+"""Verdicts on few facts hold: on generated deployments the explicit engine, which sees all facts, agrees with
+what is shown and refuted, and each run is one of the deployment."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_file
+from stead_sym.cli.options import add_binding, add_file
 from stead_sym.cli.printed_by_tools import prints_to_stderr
 from stead_sym.conformance.conform import MAX_STATES, conform
 from stead_sym.conformance.files_read import files_read
@@ -33,13 +33,7 @@ def add_conform(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `conform`."""
     parser.set_defaults(run=_conform)
     add_file(parser)
-    parser.add_argument(
-        "--binding",
-        metavar="MODULE[:NAME]",
-        required=True,
-        help="the Binding of the system (default name: binding)",
-    )
-    parser.add_argument("--database", metavar="URL", help="another scratch database than the binding's")
+    add_binding(parser)
     parser.add_argument(
         "--max-states",
         type=positive,

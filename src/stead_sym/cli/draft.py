@@ -11,7 +11,7 @@ from pathlib import Path
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import add_file
+from stead_sym.cli.options import add_binding, add_file
 from stead_sym.cli.printed_by_tools import prints_to_stderr
 from stead_sym.conformance.drafting.drafted import MOST_RUNS, draft_tools
 from stead_sym.conformance.drafting.text import summary, text_with
@@ -24,13 +24,7 @@ def add_draft(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `draft`."""
     parser.set_defaults(run=_draft)
     add_file(parser)
-    parser.add_argument(
-        "--binding",
-        metavar="MODULE[:NAME]",
-        required=True,
-        help="the Binding of the system (default name: binding)",
-    )
-    parser.add_argument("--database", metavar="URL", help="another scratch database than the binding's")
+    add_binding(parser)
     parser.add_argument(
         "--tool",
         metavar="NAME",

@@ -22,6 +22,17 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_binding(parser: argparse.ArgumentParser) -> None:
+    """Add --binding and --database, the system whose tools are run in a scratch database."""
+    parser.add_argument(
+        "--binding",
+        metavar="MODULE[:NAME]",
+        required=True,
+        help="the Binding of the system (default name: binding)",
+    )
+    parser.add_argument("--database", metavar="URL", help="another scratch database than the binding's")
+
+
 def add_specs(parser: Options) -> None:
     """Add --spec."""
     parser.add_argument(

@@ -21,6 +21,7 @@ from stead_sym.cli.options import add_file
 from stead_sym.deployment.files import load_text
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError, Undecided
+from stead_sym.logic.names import is_name
 from stead_sym.report.shield import Form, print_shield, shield_data, text_of
 from stead_sym.report.streams import console_on
 from stead_sym.report.written import refuse_source, write_file
@@ -61,7 +62,7 @@ def add_shield(parser: argparse.ArgumentParser) -> None:
 
 def _shield(options: argparse.Namespace) -> int:
     refuse_without_model(options)
-    if not options.gate.isidentifier():
+    if not is_name(options.gate):
         raise InputError(f"argument --gate: {options.gate!r} is no name; give letters, digits and _")
     text, name = load_text(options.file)
     deployment = parse_deployment(text, name, Path(name).parent)

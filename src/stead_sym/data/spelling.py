@@ -42,6 +42,10 @@ def text_of(cell: object) -> str:
             text = cell
         case bool():
             text = "true" if cell else "false"
+        case int() if (
+            cell.bit_length() > 4 * MOST_CHARACTERS
+        ):  # Python writes no longer ones than 4300 digits
+            raise Unusable("holds a number that is too long; give what identifies a record")
         case int() | UUID():
             text = str(cell)
         case float():

@@ -6,3 +6,4 @@ from .decision import Reading as Reading
 from .decision import ToolCall as ToolCall
 from .log import CheckedLog as CheckedLog
 from .replay import ReplayedLog as ReplayedLog
+from .transactions import EndedTransaction as EndedTransaction

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,7 @@ _TYPES: Mapping[str, sa.types.TypeEngine[Any]] = {
     "boolean": sa.Boolean(),
     "uuid": sa.Uuid(),
 }
+_HELD: Mapping[str, type] = {"text": str, "number": int, "boolean": bool, "uuid": UUID}
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -173,10 +175,13 @@ class Cells:
         if self.schema.sort(sort).values is not None:
             value = self._values[sort][content]
             return int(value) if is_numeral(value) else value
+        kind = self._kinds[sort]
         if isinstance(content, float | Decimal):
-            if content != int(content):
-                raise Unusable("has a fraction, which no argument has")
-            return int(content)
+            if not isfinite(content) or content != int(content):
+                raise Unusable("has a fraction or no number, which no argument has")
+            content = int(content)
+        if not isinstance(content, _HELD[kind]):  # SQLite keeps what is no number in a column of numbers
+            raise Unusable(f"holds {content!r}, which is no {kind}")
         return str(content) if isinstance(content, UUID) else content
 
     def value(self, content: object, sort: str) -> Value:
@@ -208,6 +213,8 @@ class Cells:
             return sa.cast(column, sa.String())
         if self._is_sqlite and isinstance(column.type, sa.String):
             return sa.collate(column, "BINARY")
+        if self._is_sqlite and isinstance(column.type, sa.Numeric):  # which may hold a text
+            return sa.type_coerce(column, sa.BigInteger())
         return column
 
     def is_loose(self, relation: str, place: int) -> bool:

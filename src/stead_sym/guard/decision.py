@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from stead_sym.errors import InputError
+
 Reason: TypeAlias = Literal[
     "unknown tool",
     "bad arguments",
@@ -37,6 +39,9 @@ one, and nothing was changed. ``unknown``: no answer came.
 """
 
 
+_SHOWN = 300  # characters of a name or an argument in a message
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call of a tool with its arguments by name, as the system has them."""
@@ -45,9 +50,47 @@ class ToolCall:
     arguments: Mapping[str, object]
 
     def __str__(self) -> str:
-        """Return the call as text, its arguments as JSON."""
-        given = (f"{name}={json.dumps(value, default=str)}" for name, value in self.arguments.items())
-        return f"{self.tool}({', '.join(given)})"
+        """Return the call as text, its arguments as JSON, cut if they are long."""
+        given = (f"{shown(name)}={shown(json_text(value))}" for name, value in self.arguments.items())
+        return f"{shown(self.tool)}({', '.join(given)})"
+
+
+def shown(text: str) -> str:
+    """Return a text as a message has it: cut if it is long."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def json_text(argument: object) -> str:
+    """Return an argument as JSON, or a text instead of one that JSON cannot have."""
+    try:
+        return json.dumps(argument, default=str)
+    except (TypeError, ValueError, RecursionError):  # such as a number of too many digits, nested too deep
+        return json.dumps(f"<{type(argument).__name__} that is no JSON>")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call that is proposed; ``approved`` is the name of who has approved it, or None."""
+
+    call: ToolCall
+    approved: str | None = None
+
+
+def proposal(tool: str, arguments: Mapping[str, object] | None, approved: str | None) -> Proposal:
+    """Return what is proposed.
+
+    Raise `TypeError` for what is no call, and `InputError` for an approval without a name.
+    """
+    if not isinstance(tool, str):
+        raise TypeError(f"{tool!r} is no name of a tool; give a text")
+    if not isinstance(arguments, Mapping | None):
+        raise TypeError(f"{arguments!r} are no arguments; give them by name")
+    if approved is not None and not (isinstance(approved, str) and approved.strip()):
+        raise InputError(
+            f"approved must be the name of who has approved the call, got {approved!r}; leave it out if"
+            " nobody has"
+        )
+    return Proposal(ToolCall(tool, {str(name): given for name, given in (arguments or {}).items()}), approved)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ decision is about one snapshot, and costs what its indices cost.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import random
-import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias, get_args
 
@@ -30,24 +30,38 @@ from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
 from stead_sym.data.spelling import Unusable
 from stead_sym.deployment.deployment import Deployment, as_deployment
-from stead_sym.deployment.parts import Gate
-from stead_sym.deployment.printer import print_gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
-from stead_sym.evidence.data import text_digest
 from stead_sym.export.schemas import arguments_schema
 from stead_sym.guard.cells import Cells
 from stead_sym.guard.coverage import LiveCoverage
-from stead_sym.guard.decision import Allowed, Decision, Denied, NeverMet, Outcome, ToolCall
+from stead_sym.guard.decision import (
+    Allowed,
+    Decision,
+    Denied,
+    NeverMet,
+    Outcome,
+    Proposal,
+    ToolCall,
+    proposal,
+    shown,
+)
+from stead_sym.guard.decision_log import DecisionLog
+from stead_sym.guard.forwarding import Forwarding
 from stead_sym.guard.in_force import gates_named, gates_of_shield
 from stead_sym.guard.live_state import read_state
-from stead_sym.guard.log import AuditLog
 from stead_sym.guard.plans import Plans
-from stead_sym.guard.transactions import alone, indexed, is_conflict, live_engine, transaction
+from stead_sym.guard.transactions import (
+    EndedTransaction,
+    indexed,
+    is_conflict,
+    live_engine,
+    transaction,
+    unended,
+)
 from stead_sym.logic.names import check_known, nearest
 
 _TRIES = 12  # of a transaction that conflicts with others
-_TURN = 0.002  # seconds between two looks whether a call may be forwarded
 
 Do: TypeAlias = Callable[..., object]
 """A function that carries a call out: given the connection, and the arguments by name."""
@@ -114,10 +128,9 @@ class Guard:
         self.deployment = plain
         self._role = plain.agents[0] if agent is None else plain.agent(agent)
         self._instead = instead
-        self._turn = threading.Lock()
-        self._log = None if log is None else AuditLog(log)
-        self._opened = 0  # the number of the line that this guard begins with
+        self._log = DecisionLog(log)
         self._engine = live_engine(binding.database)
+        self._forwarding = Forwarding(self._engine, self._check, self._refused, self.record)
         try:
             with self._engine.connect() as connection:
                 alone = plain.one_by_one()  # a call of a message has to pass when its turn comes
@@ -134,10 +147,7 @@ class Guard:
                 )
                 self._plans.try_all(connection)
                 self._indexed = set(indexed(connection))
-            if self._log is not None:
-                self._opened = self._log.append(
-                    "opened", self._opening(in_force, bounds, None if decisions is None else never_met)
-                )
+            self._log.open(plain, self._role, in_force, bounds, None if decisions is None else never_met)
         except (SQLAlchemyError, ImportError) as error:
             self._engine.dispose()
             why = f"{shown_url(binding.database)}: cannot be guarded ({reason_of(error)})"
@@ -179,57 +189,30 @@ class Guard:
 
         Nothing holds the state until the call is made: `call` does both in one transaction.
         """
-        call = _proposed(tool, arguments)
-        try:
-            with transaction(self._engine, writes=False) as connection:
-                return self._logged(self._decide(connection, call, approved), approved)
-        except (SQLAlchemyError, OSError) as error:
-            return self._undecided(call, error)
+        return self._check(proposal(tool, arguments, approved))
 
     async def acheck(
         self, tool: str, arguments: Mapping[str, object] | None = None, *, approved: str | None = None
     ) -> Decision:
         """Return the decision of `check`, which another thread takes meanwhile."""
-        return await asyncio.to_thread(self.check, tool, arguments, approved=approved)
+        return await asyncio.to_thread(self._check, proposal(tool, arguments, approved))
 
     def call(
         self, tool: str, arguments: Mapping[str, object] | None, do: Do, *, approved: str | None = None
     ) -> Decision:
         """Check a call, and carry it out with ``do`` if it is allowed, in one serialisable transaction.
 
-        ``do`` is called with the connection and the arguments by name. It must not commit. It is called
-        again if the transaction conflicts with another one, so it must do nothing outside the database.
+        ``do`` is called with the connection and the arguments by name. It must not end the transaction, and
+        must do nothing outside the database, since it is called again after a conflict with another one.
         What it returns is the `result`. If it raises, nothing is changed, and the exception is passed on.
         """
-        call = _proposed(tool, arguments)
-        for attempt in range(_TRIES):
-            decision: Decision | None = None
-            try:
-                with transaction(self._engine, writes=True) as connection:
-                    decision = self._logged(self._decide(connection, call, approved), approved)
-                    if isinstance(decision, Denied):
-                        return decision
-                    contents = self._arguments(self._plans.tools[tool], call)
-                    done = replace(decision, result=do(connection, **contents))
-                self.record(done, "done")
-                return done
-            except BaseException as error:
-                conflict = isinstance(error, DBAPIError) and is_conflict(error)
-                if isinstance(decision, Allowed):
-                    self.record(decision, "conflict" if conflict else "failed")
-                if not conflict:
-                    if decision is None and isinstance(error, SQLAlchemyError | OSError):
-                        return self._undecided(call, error)
-                    raise
-            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
-        why = f"it conflicts with others at the same time, also when tried {_TRIES} times"
-        return self._denied_unread(call, why)
+        return self._call(proposal(tool, arguments, approved), do)
 
     async def acall(
         self, tool: str, arguments: Mapping[str, object] | None, do: Do, *, approved: str | None = None
     ) -> Decision:
         """Return the decision of `call`, which another thread carries out meanwhile."""
-        return await asyncio.to_thread(self.call, tool, arguments, do, approved=approved)
+        return await asyncio.to_thread(self._call, proposal(tool, arguments, approved), do)
 
     def forward(
         self,
@@ -247,13 +230,7 @@ class Guard:
         `call` does both in one transaction. What ``make`` returns is the `result`; ``is_error`` tells an
         answer that the log has as `failed`. An exception is passed on.
         """
-        with self._turn, self.one_by_one(tool, arguments, approved=approved) as decision:
-            if isinstance(decision, Denied):
-                return decision
-            with self._recorded(decision) as became:
-                answer = make()
-                became.append("failed" if is_error(answer) else "done")
-            return replace(decision, result=answer)
+        return self._forwarding.forward(proposal(tool, arguments, approved), make, is_error)
 
     async def aforward(
         self,
@@ -265,72 +242,24 @@ class Guard:
         approved: str | None = None,
     ) -> Decision:
         """Return the decision of `forward` for a call that is awaited."""
-        async with self._next_turn(tool, arguments, approved) as decision:
-            if isinstance(decision, Denied):
-                return decision
-            with self._recorded(decision) as became:
-                answer = await make()
-                became.append("failed" if is_error(answer) else "done")
-            return replace(decision, result=answer)
+        return await self._forwarding.aforward(proposal(tool, arguments, approved), make, is_error)
 
-    @contextmanager
-    def _recorded(self, decision: Allowed) -> Iterator[list[Outcome]]:
-        """Record what becomes of a call that is made in the block: what the block says, or that it failed."""
-        became: list[Outcome] = []
-        try:
-            yield became
-        except Exception:
-            became.append("failed")
-            raise
-        finally:
-            self.record(decision, became[0] if became else "unknown")  # it was interrupted
-
-    @asynccontextmanager
-    async def _next_turn(
-        self, tool: str, arguments: Mapping[str, object] | None, approved: str | None
-    ) -> AsyncIterator[Decision]:
-        """Return the decision of `one_by_one`; no loop waits in it, nor in the lock of `forward`."""
-        while not self._turn.acquire(blocking=False):
-            await asyncio.sleep(_TURN)
-        try:
-            held = self.one_by_one(tool, arguments, approved=approved)
-            decision = await asyncio.to_thread(held.__enter__)
-            try:
-                yield decision
-            finally:
-                held.__exit__(None, None, None)
-        finally:
-            self._turn.release()
-
-    @contextmanager
     def one_by_one(
         self, tool: str, arguments: Mapping[str, object] | None, *, approved: str | None = None
-    ) -> Iterator[Decision]:
+    ) -> AbstractContextManager[Decision]:
         """Check a call that is made elsewhere; until the block ends, no other guard that asks so decides.
 
         That holds for all guards of the database, also those of other processes. It does not hold off what
         writes to the database without a guard.
         """
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(alone(self._engine))
-            except (SQLAlchemyError, OSError) as error:
-                why = f"other guards of the database cannot be held off ({reason_of(error)})"
-                yield self._denied_unread(_proposed(tool, arguments), why)
-                return
-            decision = self.check(tool, arguments, approved=approved)
-            if isinstance(decision, Denied):
-                stack.close()  # nothing follows that others would have to wait for
-            yield decision
+        return self._forwarding.one_by_one(proposal(tool, arguments, approved))
 
     def record(self, allowed: Allowed, event: Outcome) -> None:
         """Append to the log what became of an allowed call that was made outside of `call`.
 
         Without such a line the log shows that the call was allowed, and not if it was made.
         """
-        if self._log is not None and allowed.entry is not None:
-            with suppress(OSError):  # the call is made; its own line is in the log
-                self._log.append(event, {"of": allowed.entry})
+        self._log.outcome(allowed, event)
 
     def calls_of(self, agent: VerifiedAgent) -> Sequence[ToolCall]:
         """Return the calls that a verified agent makes in the present state: any of them may be proposed.
@@ -375,7 +304,12 @@ class Guard:
     @property
     def indices(self) -> Sequence[str]:
         """Statements that create the indices that queries so far could use and the database lacks."""
-        quote = self._engine.dialect.identifier_preparer.quote
+        quoted = self._engine.dialect.identifier_preparer.quote
+        doubled = "%%" if self._engine.dialect.paramstyle in ("format", "pyformat") else "%"
+
+        def quote(name: str) -> str:
+            return quoted(name).replace(doubled, "%")
+
         return [
             f"CREATE INDEX {quote(f'{table}_{column}')} ON {quote(table)} ({quote(column)})"
             for table, column in sorted(set(self._plans.sought) - self._indexed)
@@ -387,83 +321,82 @@ class Guard:
 
     # deciding
 
-    def _decide(self, connection: sa.Connection, call: ToolCall, approved: str | None) -> Decision:
+    def _check(self, proposed: Proposal) -> Decision:
+        try:
+            with transaction(self._engine, writes=False) as connection:
+                return self._log.decision(self._decide(connection, proposed), proposed)
+        except (SQLAlchemyError, OSError) as error:
+            return self._undecided(proposed, error)
+
+    def _call(self, proposed: Proposal, do: Do) -> Decision:
+        for attempt in range(_TRIES):
+            decision: Decision | None = None
+            try:
+                with transaction(self._engine, writes=True) as connection:
+                    decision = self._log.decision(self._decide(connection, proposed), proposed)
+                    if isinstance(decision, Denied):
+                        return decision
+                    contents = self._plans.contents(proposed.call)
+                    with unended(connection):
+                        done = replace(decision, result=_result(do(connection, **contents)))
+                self.record(done, "done")
+                return done
+            except BaseException as error:
+                conflict = isinstance(error, DBAPIError) and is_conflict(error)
+                if isinstance(decision, Allowed):
+                    self.record(decision, "conflict" if conflict else _outcome(error))
+                if not conflict:
+                    if decision is None and isinstance(error, SQLAlchemyError | OSError):
+                        return self._undecided(proposed, error)
+                    raise
+            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 7)))
+        why = f"it conflicts with others at the same time, also when tried {_TRIES} times"
+        return self._refused(proposed, why)
+
+    def _decide(self, connection: sa.Connection, proposed: Proposal) -> Decision:
+        call = proposed.call
         tool = self._plans.tools.get(call.tool)
         contents: Mapping[str, object] = {}
+        covered = self._plans.covered(connection)
         decision: Decision
         if tool is None:
             there = f"there are {', '.join(self._plans.tools)}"
-            why = f"there is no tool {call.tool}; {nearest(call.tool, self._plans.tools, there)}"
+            name = shown(call.tool)
+            why = f"there is no tool {name}; {nearest(name, self._plans.tools, there)}"
             decision = Denied(call, "unknown tool", why)
         else:
             try:
-                contents = self._arguments(tool, call)
-                decision = self._plans.decide(connection, call, contents, approved)
+                contents = self._plans.contents(call)
+                decision = self._plans.decide(connection, proposed, contents, covered)
             except Unusable as error:
                 tool, decision = None, Denied(call, "bad arguments", str(error))
         if isinstance(decision, Allowed) or decision.reason == "past a bound":
             return decision
-        others = self._plans.instead(connection, tool, contents, self._instead)
+        others = self._plans.instead(connection, tool, contents, self._instead, covered)
         return replace(decision, instead=others)
 
-    def _arguments(self, tool: Tool, call: ToolCall) -> Mapping[str, object]:
-        """Return what stands for the arguments; raise `Unusable`."""
-        names = [param.name for param in tool.params]
-        for name in call.arguments:
-            if name not in names:
-                there = f"there are {', '.join(names)}" if names else "it takes none"
-                raise Unusable(f"there is no argument {name}; {nearest(str(name), names, there)}")
-        contents = {}
-        for param in tool.params:
-            if param.name not in call.arguments:
-                raise Unusable(f"the argument {param.name} is missing")
-            try:
-                contents[param.name] = self._cells.argument(call.arguments[param.name], param.sort)
-            except Unusable as error:
-                raise Unusable(f"the argument {param.name} {error}") from None
-        return contents
-
-    def _undecided(self, call: ToolCall, error: SQLAlchemyError | OSError) -> Denied:
+    def _undecided(self, proposed: Proposal, error: SQLAlchemyError | OSError) -> Denied:
         what = "database cannot be read" if isinstance(error, SQLAlchemyError) else "log cannot be written"
-        return self._denied_unread(call, f"the {what} ({reason_of(error)})")
+        return self._refused(proposed, f"the {what} ({reason_of(error)})")
 
-    def _denied_unread(self, call: ToolCall, why: str) -> Denied:
-        denied = Denied(call, "undecided", why)
+    def _refused(self, proposed: Proposal, why: str) -> Denied:
+        """Return a denial for which nothing was read."""
+        denied = Denied(proposed.call, "undecided", why)
         with suppress(OSError):  # the log may be what cannot be used
-            self._logged(denied)
+            self._log.decision(denied, proposed)
         return denied
 
-    # the log
 
-    def _opening(
-        self, gates: Sequence[Gate], bounds: bool, never_met: NeverMet | None
-    ) -> Mapping[str, object]:
-        return {
-            "deployment": self.deployment.name,
-            "digest": text_digest(self.deployment),
-            "agent": self._role.name,
-            "gates": ["\n".join(print_gate(gate)) for gate in gates],
-            "bounds": bounds,
-            **({} if never_met is None else {"never_met": never_met}),
-        }
-
-    def _logged(self, decision: Decision, approved: str | None = None) -> Decision:
-        """Return the decision once it is in the log, if there is one; raise `OSError`."""
-        if self._log is None:
-            return decision
-        called = {"tool": decision.call.tool, "arguments": dict(decision.call.arguments)}
-        entry: dict[str, object] = {"opened": self._opened, **called}
-        if approved is not None:
-            entry["approved"] = approved
-        if decision.read is not None:
-            entry["read"] = asdict(decision.read)
-        if isinstance(decision, Allowed):
-            return replace(decision, entry=self._log.append("allowed", {**entry, "by": list(decision.by)}))
-        self._log.append("denied", {**entry, "reason": decision.reason, "why": decision.why})
-        return decision
+def _result(returned: object) -> object:
+    """Return what a function has returned; raise `TypeError` for what would have to be awaited."""
+    if inspect.isawaitable(returned):
+        if inspect.iscoroutine(returned):
+            returned.close()
+        raise TypeError("the function that carries a call out is asynchronous; give a plain one")
+    return returned
 
 
-def _proposed(tool: str, arguments: Mapping[str, object] | None) -> ToolCall:
-    if not isinstance(arguments, Mapping | None):
-        raise TypeError(f"{arguments!r} are no arguments; give them by name")
-    return ToolCall(tool, {str(name): given for name, given in (arguments or {}).items()})
+def _outcome(error: BaseException) -> Outcome:
+    """Return what became of a call whose transaction failed."""
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated  # perhaps after it was committed
+    return "unknown" if lost or isinstance(error, EndedTransaction) else "failed"

@@ -27,13 +27,15 @@ class LiveState:
     contents: Mapping[tuple[str, Value], object]
     cells: Cells
 
+    def content(self, value: Value, sort: str) -> object:
+        """Return what stands for a value; raise `InputError` if nothing can."""
+        held = (sort, value) in self.contents
+        return self.contents[sort, value] if held else self.cells.content(value, sort)
+
     def as_proposed(self, call: Call, sorts: Mapping[str, str]) -> ToolCall:
         """Return a call on the state as an agent proposes it: the arguments by name, with their sorts."""
-        given = {}
-        for (name, sort), value in zip(sorts.items(), call.args, strict=True):
-            held = (sort, value) in self.contents
-            content = self.contents[sort, value] if held else self.cells.content(value, sort)
-            given[name] = self.cells.shown(content, sort)
+        pairs = zip(sorts.items(), call.args, strict=True)
+        given = {name: self.cells.shown(self.content(value, sort), sort) for (name, sort), value in pairs}
         return ToolCall(call.tool, given)
 
 
@@ -65,8 +67,9 @@ def _facts(
     columns: list[sa.ColumnElement[Any]] = [
         cells.column(table, relation.name, place).expression for place in range(relation.arity)
     ]
-    query = sa.select(*(columns or [sa.literal_column("1")])).where(*cells.is_fact(table, relation.name))
-    rows = connection.execute(query.distinct().limit(None if capacity is None else capacity + 1)).all()
+    query = sa.select(*(columns or [sa.literal_column("1")])).select_from(table)  # 1 names no table
+    query = query.where(*cells.is_fact(table, relation.name)).distinct()
+    rows = connection.execute(query.limit(None if capacity is None else capacity + 1)).all()
     if capacity is not None and len(rows) > capacity:
         raise Undecided(
             f"{relation.name} has more than {capacity} facts, the most that any verified state has"

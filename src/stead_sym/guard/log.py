@@ -62,7 +62,8 @@ def read_log(path: str | Path, deployment: Deployment | None) -> Iterator[tuple[
                         " intact; the next guard that appends to the log goes on after them"
                     )
                 entry = _entry(line, place)
-                if entry["n"] != number or entry["previous"] != head or _hash(entry) != entry["hash"]:
+                chained = entry["n"] == number and entry["previous"] == head
+                if not chained or _hash(entry) != entry["hash"] or _written(entry) != line:
                     raise InputError(
                         f"{place}: the chain of hashes is broken; a line was changed, added or removed"
                     )
@@ -102,6 +103,11 @@ def _hash(entry: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
 
+def _written(entry: Mapping[str, Any]) -> bytes:
+    """Return the line of an entry, as it is written."""
+    return json.dumps(entry, sort_keys=True).encode() + b"\n"
+
+
 class AuditLog:
     """A log that threads and processes append to; each line is on the disk when `append` returns.
 
@@ -130,7 +136,7 @@ def _add(file: FileIO, last: Mapping[str, Any], event: str, entry: Mapping[str, 
     chained = {"n": last["n"] + 1, "time": time, "event": event, **entry, "previous": last["hash"]}
     line = json.loads(json.dumps(chained, default=str))
     line["hash"] = _hash(line)
-    text = json.dumps(line, sort_keys=True).encode() + b"\n"
+    text = _written(line)
     if file.write(text) != len(text):
         raise OSError(f"{file.name} has no room for a line")
     os.fsync(file.fileno())

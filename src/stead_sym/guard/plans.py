@@ -16,10 +16,11 @@ from stead_sym.deployment.parts import Gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.guard.cells import Cell, Cells
-from stead_sym.guard.coverage import LiveCoverage
-from stead_sym.guard.decision import Allowed, Decision, NeverMet, ToolCall
+from stead_sym.guard.coverage import CoveredNow, LiveCoverage
+from stead_sym.guard.decision import Allowed, Decision, NeverMet, Proposal, Reading, ToolCall, shown
 from stead_sym.guard.queries import Item, Queries, Slot
 from stead_sym.guard.rules import Rules, bounds_of, rules_for
+from stead_sym.logic.names import nearest
 from stead_sym.logic.syntax import (
     Binder,
     Const,
@@ -86,57 +87,80 @@ class Plans:
         """The columns of tables in which the queries so far look for a value."""
         return self._queries.sought
 
+    def contents(self, call: ToolCall) -> Mapping[str, object]:
+        """Return what stands for the arguments of a call of a tool; raise `Unusable`."""
+        params = self._plans[call.tool].tool.params
+        names = [param.name for param in params]
+        for name in call.arguments:
+            if name not in names:
+                there = f"there are {', '.join(names)}" if names else "it takes none"
+                name = shown(name)
+                raise Unusable(f"there is no argument {name}; {nearest(name, names, there)}")
+        contents = {}
+        for param in params:
+            if param.name not in call.arguments:
+                raise Unusable(f"the argument {param.name} is missing")
+            try:
+                contents[param.name] = self._cells.argument(call.arguments[param.name], param.sort)
+            except Unusable as error:
+                raise Unusable(f"the argument {param.name} {error}") from None
+        return contents
+
+    def covered(self, connection: sa.Connection) -> CoveredNow | None:
+        """Return what the verification covers in the state that a transaction sees, or None without one."""
+        return None if self._coverage is None else self._coverage.at(connection)
+
     def decide(
         self,
         connection: sa.Connection,
-        call: ToolCall,
+        proposal: Proposal,
         contents: Mapping[str, object],
-        approved: str | None = None,
+        covered: CoveredNow | None,
     ) -> Decision:
         """Return the decision about a call with the contents that stand for its arguments."""
-        plan = self._plans[call.tool]
-        row = connection.execute(plan.query, _given(contents)).one()
-        read = plan.rules.reading([bool(value) for value in row])
+        call, plan = proposal.call, self._plans[proposal.call.tool]
+        read = self._read(connection, plan, contents)
         decision = plan.rules.decide(call, read)
-        if isinstance(decision, Allowed) and self._coverage is not None:
-            gap = self._coverage.gap(connection, plan.tool, contents)
-            return plan.rules.decide(call, replace(read, gap=gap), approved)
+        if isinstance(decision, Allowed) and covered is not None:
+            gap = covered.gap(plan.tool, contents)
+            return plan.rules.decide(call, replace(read, gap=gap), proposal.approved)
         if isinstance(decision, Allowed) or decision.reason == "past a bound" or not self._cells.any_loose:
             return decision
         possibly = bool(connection.execute(plan.possibly, _given(contents)).scalar_one())
         return plan.rules.decide(call, replace(read, possibly=possibly))
 
-    def within_bounds(self, connection: sa.Connection) -> bool:
-        """Return True if the database keeps all bounds."""
+    def _read(self, connection: sa.Connection, plan: _Plan, contents: Mapping[str, object]) -> Reading:
+        row = connection.execute(plan.query, _given(contents)).one()
+        return plan.rules.reading([bool(value) for value in row])
+
+    def _within_bounds(self, connection: sa.Connection) -> bool:
         return not self._bounds or all(connection.execute(sa.select(*self._bounds.values())).one())
 
     def allowed(self, connection: sa.Connection, limit: int) -> Sequence[ToolCall]:
         """Return calls that are allowed, at most ``limit`` of each tool."""
-        if not self.within_bounds(connection):
+        covered = self.covered(connection)
+        if not self._within_bounds(connection):
             return ()
-        among = self._among(connection)
         plans = self._plans.values()
-        return [call for plan in plans for call in self._listed(connection, plan, None, {}, limit, among)]
-
-    def _among(self, connection: sa.Connection) -> Sequence[ToolCall] | None:
-        """Return the covered calls, or None if whatever guard and gates let through may be listed."""
-        if self._coverage is None or self._never_met == "allow":
-            return None
-        return self._coverage.calls(connection)
+        return [call for plan in plans for call in self._listed(connection, plan, None, {}, limit, covered)]
 
     def instead(
-        self, connection: sa.Connection, of: Tool | None, contents: Mapping[str, object], limit: int
+        self,
+        connection: sa.Connection,
+        of: Tool | None,
+        contents: Mapping[str, object],
+        limit: int,
+        covered: CoveredNow | None,
     ) -> Sequence[ToolCall]:
         """Return at most ``limit`` calls that are allowed, first those about the values of a call."""
-        if not limit or not self._plans or not self.within_bounds(connection):
+        if not limit or not self._plans or not self._within_bounds(connection):
             return ()
-        among = self._among(connection)
         plans = sorted(self._plans.values(), key=lambda plan: plan.tool is of)  # other tools first
         found: list[ToolCall] = []
         for related, each in ((of, limit), (None, max(1, limit // len(plans)))):
             for plan in plans:
                 if len(found) < limit and (related is None or _shared(plan.tool, related)):
-                    more = self._listed(connection, plan, related, _given(contents), each, among)
+                    more = self._listed(connection, plan, related, contents, each, covered)
                     found.extend(call for call in more if call not in found)
         return tuple(found[:limit])
 
@@ -147,25 +171,66 @@ class Plans:
         related: Tool | None,
         given: Mapping[str, object],
         limit: int,
-        among: Sequence[ToolCall] | None,
+        covered: CoveredNow | None,
     ) -> Sequence[ToolCall]:
-        """Return calls of a tool that guard and gates let through, with values of a call of ``related``."""
+        """Return calls of a tool that are allowed, with values of a call of ``related``."""
+        every = covered is None or covered.is_whole or self._never_met == "allow"
+        rows = (
+            self._let_through(connection, plan, related, given, limit)
+            if covered is None or every
+            else self._held(connection, plan, related, given, covered)
+        )
         found: list[ToolCall] = []
-        params = plan.tool.params
-        for query in self._listing(plan, related):
-            most = query.limit(limit - len(found)) if among is None else query
-            for row in connection.execute(most, given):
-                with suppress(Unusable):  # a content that no call can name
-                    shown = zip(params, row, strict=False)  # a tool without parameters has one column
-                    named = {p.name: self._cells.shown(u, p.sort) for p, u in shown}
-                    call = ToolCall(plan.tool.name, named)
-                    if call not in found and (among is None or call in among):
-                        found.append(call)
+        for contents in rows:
+            with suppress(Unusable):  # a content that no call can name
+                call = ToolCall(plan.tool.name, self._named(plan.tool, contents))
+                if call not in found:
+                    found.append(call)
             if len(found) >= limit:
                 break
-        if among is not None:
-            found.sort(key=among.index)
-        return found[:limit]
+        return found
+
+    def _named(self, tool: Tool, contents: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the arguments of a call with these contents; raise `Unusable` if no call can have them."""
+        named = {p.name: self._cells.shown(contents[p.name], p.sort) for p in tool.params}
+        for param in tool.params:
+            self._cells.argument(named[param.name], param.sort)
+        return named
+
+    def _let_through(
+        self,
+        connection: sa.Connection,
+        plan: _Plan,
+        related: Tool | None,
+        given: Mapping[str, object],
+        limit: int,
+    ) -> Iterator[Mapping[str, object]]:
+        """Yield the contents of calls that guard and gates let through, first ``limit``, some more often."""
+        params = plan.tool.params  # without any there is one column nevertheless
+        for query in self._listing(plan, related):
+            most, has_more = limit, True
+            while has_more:  # if some are of no call
+                rows = connection.execute(query.limit(most), _given(given)).all()
+                yield from ({p.name: u for p, u in zip(params, row, strict=False)} for row in rows)
+                has_more, most = 0 < most == len(rows), 8 * most
+
+    def _held(
+        self,
+        connection: sa.Connection,
+        plan: _Plan,
+        related: Tool | None,
+        given: Mapping[str, object],
+        covered: CoveredNow,
+    ) -> Iterator[Mapping[str, object]]:
+        """Yield the contents of covered calls that guard and gates let through."""
+        shared = _shared(plan.tool, related)
+        for tool, contents in covered.calls():
+            if tool == plan.tool.name and all(
+                contents[name] in [given[p.name] for p in among] for name, among in shared.items()
+            ):
+                read = self._read(connection, plan, contents)
+                if isinstance(plan.rules.decide(ToolCall(tool, {}), read), Allowed):
+                    yield contents
 
     def _listing(self, plan: _Plan, related: Tool | None) -> Sequence[sa.Select[Any]]:
         """Return the queries for the calls of a tool that guard and gates let through."""

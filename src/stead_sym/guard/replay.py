@@ -114,6 +114,8 @@ class _Run:
         self.counts[entry["event"]] += 1
 
     def _opened(self, entry: Mapping[str, Any]) -> _Guarded:
+        if not isinstance(entry["digest"], str) or not isinstance(entry["bounds"], bool):
+            raise _Fault("no guard opens a log so")
         gates = [self._gate(text) for text in entry["gates"]]
         alone = self._plain.one_by_one()
         try:
@@ -189,7 +191,9 @@ def _reading(data: Mapping[str, Any], rules: Rules) -> Reading:
     if (
         not fits
         or set(read.within) != set(rules.bounds)
-        or not all(value in (True, False) for value in values)
+        or not all(isinstance(value, bool) for value in values)
+        or not isinstance(read.possibly, bool | None)
+        or not isinstance(read.gap, str | None)
     ):
         raise _Fault("what was read is of other gates or bounds than the guard's")
     return read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from stead_sym.errors import InputError
 _SUPPORTED = ("sqlite", "postgresql")
 _LOCKED = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
 _SERIALISATION = ("40001", "40P01")  # of PostgreSQL: a conflict, a deadlock
+_NO_SAVEPOINT = ("3B001", "25P01")  # of PostgreSQL: none of this name, no transaction
+_ABORTED = "25P02"  # of PostgreSQL: a statement of the transaction has failed
 _WRITES = "stead_writes"  # an option of connections
 _LOCK = 0x57EAD_6A2D  # the number of PostgreSQL's advisory lock
 
@@ -63,14 +65,64 @@ def live_engine(url: str) -> sa.Engine:
 
 @contextmanager
 def transaction(engine: sa.Engine, *, writes: bool) -> Iterator[sa.Connection]:
-    """Begin a transaction, a serialisable one if it ``writes``; commit it unless an error is raised."""
+    """Begin a transaction on one snapshot, a serialisable one if it ``writes``; commit it unless it fails."""
     with engine.connect() as connection:
         options: dict[str, Any] = {_WRITES: writes}
-        if writes and engine.dialect.name != "sqlite":
-            options["isolation_level"] = "SERIALIZABLE"
+        if engine.dialect.name != "sqlite":
+            options["isolation_level"] = "SERIALIZABLE" if writes else "REPEATABLE READ"
         connection = connection.execution_options(**options)
         with connection.begin():
             yield connection
+
+
+class EndedTransaction(InputError):
+    """A function has ended the transaction that it was called in."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the function that carries the call out has ended its transaction, and what is changed is not"
+            " known; leave commit and rollback to the guard"
+        )
+
+
+@contextmanager
+def unended(connection: sa.Connection) -> Iterator[None]:
+    """Raise `EndedTransaction` if the block ends the transaction, `InputError` if it cannot be committed.
+
+    A savepoint shows both. PostgreSQL answers a commit after a statement that failed as if it were one, and
+    changes nothing.
+    """
+    savepoint = connection.begin_nested()
+    try:
+        yield
+    except BaseException as error:
+        with suppress(SQLAlchemyError):  # such as that the connection is lost; the error is what matters
+            if _has_ended(savepoint, savepoint.rollback):
+                raise EndedTransaction from error
+        raise
+    try:
+        if _has_ended(savepoint, savepoint.commit):
+            raise EndedTransaction
+    except DBAPIError as error:
+        if _state(error) != _ABORTED:
+            raise
+        raise InputError(
+            "a statement of the function that carries the call out has failed, and nothing is changed; let"
+            " its error pass, or roll back to a savepoint"
+        ) from None
+
+
+def _has_ended(savepoint: sa.NestedTransaction, end: Callable[[], None]) -> bool:
+    """End a savepoint; return True if its transaction has ended before."""
+    if not savepoint.is_active:
+        return True
+    try:
+        end()
+    except DBAPIError as error:
+        if _state(error) in _NO_SAVEPOINT or "no such savepoint" in str(error.orig):
+            return True
+        raise
+    return False
 
 
 @contextmanager
@@ -100,8 +152,12 @@ def alone(engine: sa.Engine) -> Iterator[None]:
 def is_conflict(error: DBAPIError) -> bool:
     """Return True if a transaction failed because of another one, and may be tried again."""
     code = getattr(error.orig, "sqlite_errorcode", None)
-    state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
-    return (code is not None and code & 0xFF in _LOCKED) or state in _SERIALISATION
+    return (code is not None and code & 0xFF in _LOCKED) or _state(error) in _SERIALISATION
+
+
+def _state(error: DBAPIError) -> object:
+    """Return PostgreSQL's code of an error, or None."""
+    return getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
 
 
 def indexed(connection: sa.Connection) -> Iterator[tuple[str, str]]:
