@@ -109,6 +109,7 @@ class Following:
         self.tried = 0
         """The number of states that were searched."""
         self._rings_of: dict[Core, list[Bdd]] = {}
+        self._leading_to: dict[tuple[Core, int], tuple[Bdd, list[tuple[Action, Bdd]]]] = {}
         self._free_of: dict[Core, Core] = {}
 
     def run(self, most: int) -> Trace | None:
@@ -276,18 +277,28 @@ class Following:
         m, field = self._m, self._field
         if allowed < 0:
             return
-        state, target = m.point(self._image(at)), m.disj(self._rings(goal)[: allowed + 1])
+        target, actions = self._leading(goal, allowed)
+        image = self._image(at)
         ways: dict[tuple[str, int, tuple[tuple[str, Value], ...]], None] = {}
-        for action in self._runs.actions:
-            if action.tool and self._runs.after(action, state) & target != m.false:
+        for action, before in actions:
+            if m.satisfies(before, image):
                 ways[action.tool, action.by, _given(action, at.values)] = None
-        if m.satisfies(target, self._image(at)):
+        if m.satisfies(target, image):
             yield from self._idle(at.state)
         for name, by, given in ways:
             calls = field.calls(field.deployment.tool(name), at.state, dict(given))
             after = ((call, one) for call in calls for one in field.after(call, at.state, by))
             for call, one in islice(after, MOST_WAYS):
                 yield step_by(field.deployment, call, one, field.actors[name])
+
+    def _leading(self, goal: Core, allowed: int) -> tuple[Bdd, list[tuple[Action, Bdd]]]:
+        """Return the states from which ``allowed`` steps may do, and the actions with those before."""
+        if (goal, allowed) not in self._leading_to:
+            target = self._m.disj(self._rings(goal)[: allowed + 1])
+            before = ((one, self._runs.before(one, target)) for one in self._runs.actions if one.tool)
+            actions = [(action, states) for action, states in before if states != self._m.false]
+            self._leading_to[goal, allowed] = target, actions
+        return self._leading_to[goal, allowed]
 
     def _idle(self, state: Instance) -> Iterator[Step]:
         """Yield one step by each alternative of the tools and events, also if it changes no fact."""

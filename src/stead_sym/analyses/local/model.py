@@ -42,7 +42,7 @@ from itertools import chain, islice
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.field import Field, can_be_followed
-from stead_sym.analyses.local.questions import by_witness, questions
+from stead_sym.analyses.local.questions import by_witness, questions, together
 from stead_sym.analyses.local.refinement import Question, Refuted, Refuting, Scope
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.values import sort_of
@@ -169,28 +169,36 @@ class Local:
         if refuting and can_be_followed(self.deployment):
             sentence = formula if negated is None else negated
             runs = Refuting(Field(self.deployment, start), sentence, negated is not None)
-        most = number = 0
-        left: list[str] = []
-        for question in questions(formula, mentioned, named):
-            number += 1
-            if number > MOST_QUESTIONS:
-                return f"it comes to more than {MOST_QUESTIONS} cases"
-            try:
-                found = self._answered(question, scope, runs)
-            except Undecided as undecided:
-                found = str(undecided)
-            if isinstance(found, Refuted):
-                return found
-            if isinstance(found, str):
-                left.append(found)
-                if runs is None or len(left) > MOST_LEFT:
-                    break
-            else:
-                most = max(most, found)
-        return left[0] if left else Shown(most, number)
+        asked = [*islice(questions(formula, mentioned, named), MOST_QUESTIONS + 1)]
+        if len(asked) > MOST_QUESTIONS:
+            return f"it comes to more than {MOST_QUESTIONS} cases"
+        most, left = 0, list[str]()
+        for whole, parts in together(asked):
+            found = self._answered(whole, scope, None) if len(parts) > 1 else ""
+            of_parts: Iterable[int | Refuted | str] = [found]
+            if isinstance(found, str):  # fewer facts matter to each part, and a run breaks one
+                of_parts = (self._answered(part, scope, runs) for part in parts)
+            for one in of_parts:
+                match one:
+                    case Refuted():
+                        return one
+                    case str():
+                        left.append(one)
+                        if runs is None or len(left) > MOST_LEFT:
+                            return left[0]
+                    case int():
+                        most = max(most, one)
+        return left[0] if left else Shown(most, len(asked))
 
     def _answered(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
         """Return on how many facts a question is shown, a run that breaks it, or why there is neither."""
+        try:
+            return self._decided(question, scope, refuting)
+        except Undecided as undecided:
+            return str(undecided)
+
+    def _decided(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
+        """Return the same; raise `Undecided` at a limit."""
         by_witness = partial(self._by_witness, question, scope)
         if self._may_be_fair(question):
             shown = by_witness(self._fair_witnesses(question), plain=True)

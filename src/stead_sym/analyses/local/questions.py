@@ -12,11 +12,12 @@ every value is a constant or one of the others, the questions together ask for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, count
 
+from stead_sym.analyses.local.start import names_in
 from stead_sym.analyses.local.values import is_constant, name, same
 from stead_sym.logic.evaluate import compares
 from stead_sym.logic.kernel import Core, core
@@ -67,6 +68,20 @@ def questions(
     """
     for binders, body in _pulled(formula, count()):
         yield from _instances(binders, body, constants, dict.fromkeys(named, 0))
+
+
+def together(asked: Iterable[Formula]) -> Iterator[tuple[Formula, Sequence[Formula]]]:
+    """Yield the questions, those that are about the same names as one: AG f and AG g as AG (f ∧ g)."""
+    groups: dict[tuple[bool, frozenset[Value]], list[Formula]] = {}
+    for question in asked:
+        key = isinstance(question, Globally), frozenset(names_in(question))
+        groups.setdefault(key, []).append(question)
+    for (is_always, _), group in groups.items():
+        bodies = tuple(question.body for question in group if isinstance(question, Globally))
+        if is_always and len(group) > 1:
+            yield Globally("A", conjunction(bodies)), group
+        else:
+            yield from ((question, (question,)) for question in group)
 
 
 def dual(formula: Expanded) -> Globally | None:

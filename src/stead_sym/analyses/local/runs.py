@@ -57,6 +57,10 @@ class Runs:
         """Return the states to which one action leads from these."""
         return self._after(_names(action), action.relation, states)
 
+    def before(self, action: Action, states: Bdd) -> Bdd:
+        """Return the states from which one action leads into these, which are possible."""
+        return self._before([action], states & self._possible)
+
     def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
         m = self._m
         after = m.and_exist(frozenset(now for now, _ in pairs), relation, states)
