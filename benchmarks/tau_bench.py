@@ -5,6 +5,8 @@ that is made of the rows of a small database for each call, and written back aft
 with "Error" refuses the call. What the schemas below lack, such as texts of addresses, is one value.
 
 The table has for each tool the lines that are drafted, and how many calls on other databases agree with them.
+The drafts of a domain without a difference are then one file with a few rows to begin with, and `conform`
+runs the tools on every database that is reached from these.
 """
 
 from __future__ import annotations
@@ -20,14 +22,16 @@ from random import Random
 from typing import Any
 
 import sqlalchemy as sa
+from rich.console import Console
 
 import stead_sym as st
 from stead_sym.conformance.binding import Binding
-from stead_sym.conformance.conform import Comparison
+from stead_sym.conformance.conform import Comparison, conform
 from stead_sym.conformance.drafting.drafted import DraftedTool, draft_tools
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.drafting.text import text_with
 from stead_sym.conformance.found import Difference
+from stead_sym.conformance.printed import print_conformance
 from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import CannotLoad, opened
 from stead_sym.deployment.deployment import Deployment
@@ -67,6 +71,35 @@ INVARIANT = """\
 invariant paid_by_the_owner
   forall o: order, m: method, u: user.
     (Payments(o, m, _) & Orders(id = o, owner = u) -> Methods(id = m, owner = u))
+"""
+ROWS = """\
+init
+  Users(u1, a1)
+  Users(u2, a2)
+  Methods(m1, u1, gift_card, 1)
+  Methods(m2, u1, credit_card, 0)
+  Methods(m3, u2, paypal, 0)
+  Variants(i1, p1, available)
+  Variants(i2, p1, available)
+  Variants(i3, p1, gone)
+  Orders(o1, u1, pending, a1)
+  Payments(o1, m1, 2)
+  OrderItems(o1, i1)
+  Orders(o2, u2, delivered, a2)
+  Payments(o2, m3, 1)
+  OrderItems(o2, i2)
+"""
+AIRLINE_ROWS = """\
+init
+  Users(u1)
+  Users(u2)
+  Methods(m1, u1, gift_card, 3)
+  Methods(m2, u1, credit_card, 0)
+  Methods(m3, u2, certificate, 1)
+  Parties(q1, one)
+  Parties(q2, two)
+  Reservations(r1, u1, q1, 1, 0)
+  Reservations(r2, u2, q2, 0, 0)
 """
 AIRLINE = """\
 deployment airline
@@ -345,13 +378,14 @@ class Domain:
     name: str
     schema: str
     invariant: str
+    rows: str
     tools: Mapping[str, str]
     adapter: Callable[[str, type], Callable[..., None]]
 
 
 DOMAINS = (
-    Domain("retail", RETAIL, INVARIANT, RETAIL_TOOLS, retail),
-    Domain("airline", AIRLINE, "", AIRLINE_TOOLS, airline),
+    Domain("retail", RETAIL, INVARIANT, ROWS, RETAIL_TOOLS, retail),
+    Domain("airline", AIRLINE, "", AIRLINE_ROWS, AIRLINE_TOOLS, airline),
 )
 
 
@@ -405,8 +439,18 @@ def compared(text: str, binding: Binding, number: int) -> tuple[int, int, list[D
     return offered, calls, differences
 
 
-def report(domain: Domain, name: str, made: DraftedTool, text: str, binding: Binding, seconds: float) -> None:
-    """Print the draft of a tool and the row of the table."""
+def conformed(domain: Domain, drafts: Mapping[str, str], binding: Binding) -> None:
+    """Print what `conform` finds for all drafts of a domain on the databases that are reached."""
+    tools = "".join(drafts.values())
+    deployment = st.parse_deployment(f"{domain.schema}{domain.rows}{tools}terminal\n{domain.invariant}")
+    begun = time.monotonic()
+    found = conform(deployment, binding, max_states=3_000, walks=50)
+    print(f"\n## {domain.name}: {len(drafts)} tools as one file ({time.monotonic() - begun:.0f} s)")
+    print_conformance(deployment, found, Console(width=140))
+
+
+def report(domain: Domain, name: str, made: DraftedTool, text: str, binding: Binding, seconds: float) -> bool:
+    """Print the draft of a tool and the row of the table; return if there is a draft and nothing differs."""
     print(f"\n## {domain.name}: {name} ({made.runs:,} runs, {made.changed:,} changed, {seconds:.0f} s)")
     print(text[text.index(f"tool {name}(") :].rpartition("terminal")[0].rstrip())
     offered, calls, differences = compared(text, binding, 400) if made.is_drafted else (0, 0, [])
@@ -414,11 +458,13 @@ def report(domain: Domain, name: str, made: DraftedTool, text: str, binding: Bin
     print(f"| {name} | {lines} | {offered:,} of {calls:,} | {len(differences)} | {made.why or ''} |")
     for difference in differences[:1]:
         print(f"  {difference.kind}: {difference.call} in {difference.before}; {difference.found}")
+    return made.is_drafted and not differences
 
 
 def main(checkout: Path, names: list[str], max_runs: int = 3_000) -> None:
-    """Draft the tools, each alone, and compare each on other databases."""
+    """Draft the tools, each alone, compare each on other databases, and all on those that are reached."""
     for domain in DOMAINS:
+        drafts, runs = dict[str, str](), dict[str, Callable[..., None]]()
         for name, params in domain.tools.items():
             if names and name not in names:
                 continue
@@ -431,7 +477,12 @@ def main(checkout: Path, names: list[str], max_runs: int = 3_000) -> None:
             drafted = draft_tools(deployment, binding, max_runs=max_runs)
             [made] = drafted.tools
             text = text_with(deployment, drafted)
-            report(domain, name, made, text, binding, time.monotonic() - begun)
+            if report(domain, name, made, text, binding, time.monotonic() - begun):
+                drafts[name] = text[text.index(f"tool {name}(") :].rpartition("terminal")[0]
+                runs[name] = run
+        if drafts:
+            deployment = st.parse_deployment(f"{domain.schema}{domain.rows}")
+            conformed(domain, drafts, Binding("sqlite://", runs, scratch=True, schema=tables(deployment)))
 
 
 if __name__ == "__main__":
