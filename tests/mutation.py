@@ -3184,6 +3184,12 @@ MUTATIONS = (
         "return inserted.may",
     ),
     Mutation(
+        "few facts: an atom is false where a sentence about another record is",
+        "/analyses/local/reading.py",
+        "elif same(value_of(term, images), value) is not True:",
+        "elif False:",
+    ),
+    Mutation(
         "few facts: two columns of a sentence with one variable have any values",
         "/analyses/local/reading.py",
         "if isinstance(term, Var) and term.name not in images:",

@@ -155,3 +155,18 @@ def test_what_is_not_shown_says_how_much_was_searched():
         .reason
     )
     assert "states searched" in reason or "state searched" in reason
+
+
+def test_nothing_is_ordered_that_no_line_has():
+    """Each item of a line has a supplier; of the lines of any order only that there is one is followed."""
+    deployment = parse_deployment(
+        "deployment d\nsort order, item, supplier\nrelation Open(order)\nrelation Line(order, item)\n"
+        "relation From(item key, supplier)\nrelation Ordered(item)\n"
+        "init\n  Line(a, bolt)\n  Line(b, nut)\n  From(bolt, acme)\n  From(nut, drip)\n"
+        "event open(o: order)\n  guard Line(o, _)\n  effect\n    insert Open(o)\n"
+        "event deliver(s: supplier)\n  guard exists i. (From(i, s) & Ordered(i))\n"
+        "  effect\n    delete Ordered(i) for i where From(i, s)\nfair event deliver\n"
+        "tool reorder(i: item)\n  guard exists o. (Open(o) & Line(o, i))\n  effect\n    insert Ordered(i)\n"
+        "tool wait()\nspec delivered AG forall i. (Ordered(i) -> AF ~Ordered(i))\n"
+    )
+    assert localise(deployment, {"": "any"}).verdicts["delivered"].holds is True

@@ -58,6 +58,30 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
 
 
+@lru_cache(maxsize=1 << 16)
+def projections(formula: Formula, schema: Schema) -> frozenset[Core]:
+    """Return for each atom about a name and other values the fact that there is one about the name."""
+    found = set()
+    for atom in subformulas(core(formula)):
+        if not isinstance(atom, Atom) or any(map(is_compound, atom.args)) or tells_history(atom.relation):
+            continue
+        loose = [isinstance(term, Var) or kind(value_of(term, {})) != "named" for term in atom.args]
+        if not any(loose) or not any(isinstance(term, Const) and is_name(term.value) for term in atom.args):
+            continue
+        names = [f"{MARK}{place}" for place in range(len(loose))]
+        args = [
+            Var(name) if is_loose else term
+            for name, term, is_loose in zip(names, atom.args, loose, strict=True)
+        ]
+        projection: Formula = replace(atom, args=tuple(args), primed=False)
+        for name, sort, is_loose in zip(names, schema.relation(atom.relation).sorts, loose, strict=True):
+            if is_loose:
+                projection = Exists(Binder(name, sort), projection)
+        if (fact := as_fact(core(projection))) is not None:
+            found.add(fact)
+    return frozenset(found)
+
+
 class Fixed:
     """The reading of conditions in one state: what a ``reading`` leaves open is the same wherever it stands.
 

@@ -13,7 +13,7 @@ from itertools import combinations
 from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.questions import asks_for_runs, decided
-from stead_sym.analyses.local.reading import Reading, facts_in, with_value
+from stead_sym.analyses.local.reading import Reading, facts_in, projections, with_value
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.steps import Action, Steps
@@ -28,6 +28,9 @@ from stead_sym.support.printable import plural
 
 MOST_FACTS = 64
 """The maximum number of facts that are followed."""
+
+MOST_ALONE = 16
+"""The maximum number of facts that others join for which the only reason is that there may be a tuple."""
 
 MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
 """The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
@@ -159,6 +162,9 @@ class Question:
             if endless:
                 yield steps.fair_reads()
             yield self._instances(self._bits, reading)
+            if len(self._bits) <= MOST_ALONE:
+                yield _union(projections(fact, deployment.schema) for fact in self._bits)
+                yield _union(one.beyond for one in runs.actions)
 
         return runs, next((more for some in reads() if (more := some - followed)), frozenset())
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
-from stead_sym.analyses.local.reading import Fixed, Known, Reading, facts_in, with_values
+from stead_sym.analyses.local.reading import Fixed, Known, Reading, facts_in, projections, with_values
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
@@ -59,7 +59,8 @@ class Action:
     """An alternative ``by`` of a ``tool`` with ``values`` of its variables.
 
     Its ``relation`` is over all facts now and those then that it may ``change``, pairs of variables; it
-    depends on the facts that it ``reads``.
+    depends on the facts that it ``reads``, and on atoms about other values, of which there are none where the
+    facts ``beyond`` are false.
     """
 
     tool: str
@@ -68,6 +69,7 @@ class Action:
     relation: Bdd
     change: tuple[tuple[Bdd, Bdd], ...]
     reads: frozenset[Core]
+    beyond: frozenset[Core] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +247,11 @@ class Steps:
         if fixed.variables:
             step = m.and_exist(fixed.variables, step, m.true)
         reads = frozenset(fact for formula in conditions for fact in facts_in(formula))
-        return Action(tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads)
+        schema = self._reading.schema
+        beyond = frozenset(fact for formula in conditions for fact in projections(formula, schema))
+        return Action(
+            tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads, beyond - reads
+        )
 
     def _enabled(self, effect: Effect, values: Mapping[str, Term], conditions: Iterable[Formula]) -> Bdd:
         """Return where the alternative may be taken with these values."""
