@@ -282,3 +282,12 @@ def test_what_recorded_agents_do_is_not_taken_for_granted():
     agent = FunctionAgent(lambda context: [call for call in context.calls if call.tool == "take"])
     [verdict] = localise(deployment, {"": agent}).verdicts.values()
     assert verdict.word == "unknown"
+
+
+def test_an_integer_that_a_step_writes_need_not_be_declared():
+    deployment = parse_deployment(
+        "deployment d\nsort n = 0..2\nrelation C(n)\nrelation D(n)\ninit\n  C(2)\n"
+        "tool inc(v: n)\n  guard C(v)\n  effect\n    insert D(v + 1)\ntool rest()\n"
+        "spec in_range AG ((exists a: n. D(a)) -> (exists a in n. D(a)))\n"
+    )
+    assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[0].formula), Shown)

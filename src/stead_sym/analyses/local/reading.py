@@ -191,8 +191,7 @@ def _renamed(formula: Core) -> tuple[Core, int]:
     if isinstance(changed, Exists | Count):
         name = f"{MARK}{depth}"
         body = core(substitute(changed.body, {changed.binder.name: Var(name)}))
-        surely_active = implies_active(body, name)
-        binder = Binder(name, changed.binder.sort, declared=changed.binder.declared and not surely_active)
+        binder = Binder(name, changed.binder.sort, declared=changed.binder.declared)
         return replace(changed, binder=binder, body=body), depth + 1
     return changed, depth
 
@@ -313,9 +312,10 @@ class Reading:
         found: dict[str, list[_Some]] = {}
         for fact, bit in self._followed.items():
             body, bound = fact, set[str]()
-            while isinstance(body, Exists) and (
-                body.binder.declared or implies_active(body.body, body.binder.name)
-            ):
+            # A step may write an integer that its sort does not declare.
+            while isinstance(body, Exists) and not body.binder.declared:
+                if not implies_active(body.body, body.binder.name):
+                    break
                 bound.add(body.binder.name)
                 body = body.body
             if bound and isinstance(body, Atom) and not any(map(is_compound, body.args)):
@@ -360,7 +360,10 @@ class Reading:
             elsewhere = [m.disj(there[:k] + there[k + 1 :]) for k in range(len(there))]
             may = [one & ~taken for one, taken in zip(may, elsewhere, strict=True)]
             other = other & ~m.disj(there)
-        must = m.at_least(number, [one.must for one in of_each]) if sure else m.false
+        # A name of a sort of integers may stand for one that a step has written and no sort declares.
+        undeclared = binder.declared and self.schema.sort(binder.sort).is_numeric
+        surely = [k.must for k, v in zip(of_each, values, strict=True) if not (undeclared and is_name(v))]
+        must = m.at_least(number, surely) if sure else m.false
         if sure and number == 1:
             must = must | m.disj(self._at(binder, body, one).must for one in self.witnesses(binder, body))
         return Known(must, m.at_least(number, may) | other)
