@@ -22,7 +22,7 @@ from stead_sym.conformance.found import Difference, Meanwhile
 from stead_sym.conformance.system import System, Unlisted
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.semantics import calls_of, databases
+from stead_sym.deployment.semantics import databases, is_possible
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.canonical import isomorphic
 from stead_sym.relational.instance import Instance
@@ -76,7 +76,7 @@ class Interleaver:
             return
         *earlier, last = order
         for middle, idle in self._ends(state, earlier):
-            if last in calls_of(self.deployment, self.deployment.tool(last.tool), middle):
+            if is_possible(self.deployment, last, middle):
                 for end in databases(self.deployment, last, middle, self.restriction):
                     yield end, idle
             else:

@@ -15,7 +15,7 @@ from stead_sym.conformance.printed import difference_text
 from stead_sym.conformance.system import CannotLoad, opened
 from stead_sym.conformance.walks import Walker
 from stead_sym.deployment.files import load
-from stead_sym.deployment.semantics import calls_of
+from stead_sym.deployment.semantics import is_possible
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.relational.canonical import canonical_form
@@ -64,7 +64,7 @@ def assert_agrees(
             found = Walker(deployment, binding, system, (state,)).replayed(walk)
         elif meanwhile is None:
             tool = deployment.tool(made.tool)
-            found = comparison.compare(tool, made, state, made in calls_of(deployment, tool, state))
+            found = comparison.compare(tool, made, state, is_possible(deployment, made, state))
         else:
             interleaver = Interleaver(deployment, system, there.restriction)
             found = interleaver.compare(state, made, Call(*_named(meanwhile)), before_step)

@@ -19,7 +19,7 @@ from stead_sym.conformance.found import Difference, Kind, Walk
 from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import CannotLoad, System, Unlisted
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.semantics import breaks_claim, calls_of, databases
+from stead_sym.deployment.semantics import breaks_claim, calls_of, databases, is_possible
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.canonical import isomorphic
 from stead_sym.relational.instance import Instance
@@ -123,7 +123,7 @@ class Walker:
 
     def _step(self, state: Instance, call: Call) -> Instance | Difference:
         """Make a call in the system; return where it leads, or a difference."""
-        offered = call in calls_of(self.deployment, self.deployment.tool(call.tool), state)
+        offered = is_possible(self.deployment, call, state)
         expected = tuple(self._ends(state, call)) if offered else (state,)
         said = self.system.run(call)
         try:

@@ -22,13 +22,13 @@ are, so that the guard of a call is about the same step when it is written and w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
 from typing import assert_never
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import Before, Kept, LastStep, SinceThen
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.evaluate import holds
+from stead_sym.logic.solutions import solutions
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -118,32 +118,28 @@ def _told(
             if call is not None and call.tool == tool and agent in (None, actor):
                 yield tuple(call.args[place] for place in places)
         case SinceThen(relation, variables, left, right):
-            for sigma in _assignments(deployment, relation.sorts, variables, now):
-                values = tuple(sigma.values())
-                lasting = before is not None and Fact(relation.name, values) in before
-                if holds(right, now, sigma) or (lasting and holds(left, now, sigma)):
+            domains = _domains(deployment, relation.sorts, variables, now)
+            for sigma in solutions(right, domains, now, {}):
+                yield tuple(sigma[name] for name in variables)
+            for values in () if before is None else before.tuples(relation.name):
+                known = all(value in domains[name] for name, value in zip(variables, values, strict=True))
+                if known and holds(left, now, dict(zip(variables, values, strict=True))):
                     yield values
         case Before(relation, variables, body):
-            for sigma in () if before is None else _assignments(deployment, relation.sorts, variables, now):
-                assert before is not None
-                there = all(
-                    _counts(deployment, sort, value, before)
-                    for sort, value in zip(relation.sorts, sigma.values(), strict=True)
-                )
-                if there and holds(body, before, sigma):
-                    yield tuple(sigma.values())
+            if before is not None:
+                here, there = (_domains(deployment, relation.sorts, variables, s) for s in (now, before))
+                domains = {name: here[name] & there[name] for name in variables}
+                for sigma in solutions(body, domains, before, {}):
+                    yield tuple(sigma[name] for name in variables)
         case _:
             assert_never(kept)
 
 
-def _assignments(
+def _domains(
     deployment: Deployment, sorts: tuple[str, ...], variables: tuple[str, ...], state: Instance
-) -> Iterator[Mapping[str, Value]]:
-    """Yield the assignments of values to the variables that are active in the state, or constants."""
-    ranges = (sorted(state.active_domain[sort].union(deployment.constants[sort])) for sort in sorts)
-    for values in product(*ranges):
-        yield dict(zip(variables, values, strict=True))
-
-
-def _counts(deployment: Deployment, sort: str, value: Value, state: Instance) -> bool:
-    return value in deployment.constants[sort] or value in state.active_domain[sort]
+) -> Mapping[str, frozenset[Value]]:
+    """Return for each variable the values that are active in the state, and the constants of its sort."""
+    return {
+        name: state.active_domain[sort].union(deployment.constants[sort])
+        for name, sort in zip(variables, sorts, strict=True)
+    }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import assert_never
 
 from stead_sym.deployment.callers import itself
@@ -33,8 +32,8 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.errors import DeclarationError
-from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.evaluate import denoted_by, holds
+from stead_sym.logic.solutions import solutions
 from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
@@ -62,24 +61,39 @@ def possible(deployment: Deployment, state: Instance) -> frozenset[Call]:
 
 def calls_of(deployment: Deployment, tool: Tool, state: Instance) -> frozenset[Call]:
     """Return the calls of one tool, or event, for which its guard is true in D."""
-    return frozenset(
-        Call(tool.name, args)
-        for args in product(*(_arguments(deployment, tool, param, state) for param in tool.params))
-        if holds(tool.guard, state, {p.name: u for p, u in zip(tool.params, args, strict=True)})
-    )
+    return frozenset(each_call(deployment, tool, state, {}))
+
+
+def each_call(
+    deployment: Deployment, tool: Tool, state: Instance, fixed: Mapping[str, Value]
+) -> Iterator[Call]:
+    """Yield the calls of one tool, or event, with the ``fixed`` values for which its guard is true in D."""
+    domains = {
+        param.name: _range(deployment, param, state).intersection({fixed[param.name]})
+        if param.name in fixed
+        else _range(deployment, param, state)
+        for param in sorted(tool.params, key=lambda param: param.name not in fixed)
+    }
+    for sigma in solutions(tool.guard, domains, state, {}):
+        yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))
+
+
+def is_possible(deployment: Deployment, call: Call, state: Instance) -> bool:
+    """Return whether the call is one of its tool, or event, in D (`calls_of`)."""
+    tool = deployment.tool(call.tool)
+    return all(
+        value in _range(deployment, param, state) for param, value in zip(tool.params, call.args, strict=True)
+    ) and holds(tool.guard, state, given(deployment, call))
 
 
 def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instance) -> frozenset[Call]:
     return frozenset(call for tool in tools for call in calls_of(deployment, tool, state))
 
 
-def _arguments(deployment: Deployment, tool: Tool, param: Binder, state: Instance) -> Collection[Value]:
-    """Return the values that a parameter ranges over; of many values those for which the guard can be true.
-
-    A listed value can be chosen even if no fact has it.
-    """
-    values = deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
-    return worth_trying(values, tool.guard, param.name, state, {})
+def _range(deployment: Deployment, param: Binder, state: Instance) -> frozenset[Value]:
+    """Return the values that a parameter ranges over: a listed value can be chosen even if no fact has it."""
+    listed = deployment.schema.sort(param.sort).values
+    return state.active_domain[param.sort] if listed is None else frozenset(listed)
 
 
 def view(deployment: Deployment, state: Instance, agent: AgentRole | None = None) -> Instance:
@@ -367,11 +381,9 @@ class _Write:
         first, rest = statements[0], statements[1:]
         match first:
             case Choose(binder, where):
-                every = sorted(self.known[binder.sort])
-                for value in worth_trying(every, where, binder.name, self.state, draft.sigma):
-                    bound = draft.bind(binder, value)
-                    if holds(where, self.state, bound.sigma):
-                        yield from self(rest, bound)
+                domain = {binder.name: self.known[binder.sort]}
+                for sigma in solutions(where, domain, self.state, draft.sigma):
+                    yield from self(rest, draft.bind(binder, sigma[binder.name]))
             case Fresh(binder):
                 for value in self._fresh(binder.sort, draft):
                     yield from self(rest, replace(draft.bind(binder, value), fresh=(*draft.fresh, value)))
@@ -411,17 +423,8 @@ class _Write:
 
         An integer that is in no column's sort occurs in a fact nevertheless: a state with it breaks a claim.
         """
+        domains = {binder.name: self.state.active_domain[binder.sort] for binder in binders}
         return frozenset(
             Fact(relation, tuple(denoted_by(term, self.state, sigma) for term in args))
-            for sigma in _assignments(binders, self.state, draft.sigma)
-            if holds(where, self.state, sigma)
+            for sigma in solutions(where, domains, self.state, draft.sigma)
         )
-
-
-def _assignments(
-    binders: Sequence[Binder], state: Instance, sigma: Mapping[str, Value] | None = None
-) -> Iterator[dict[str, Value]]:
-    """Yield the extensions of σ by values of ad(D) for the binders, in a fixed order."""
-    names = tuple(binder.name for binder in binders)
-    for values in product(*(sorted(state.active_domain[binder.sort]) for binder in binders)):
-        yield {**(sigma or {}), **dict(zip(names, values, strict=True))}

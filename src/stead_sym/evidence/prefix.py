@@ -8,7 +8,7 @@ is also valid for every continuation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
@@ -18,6 +18,7 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError
 from stead_sym.evidence.build import seen
 from stead_sym.evidence.tree import Evidence, Node, Parts, Run, Values
+from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.evaluate import declared
 from stead_sym.logic.evaluate import holds as evaluated
 from stead_sym.logic.syntax import (
@@ -195,11 +196,13 @@ class _Claimed:
     def _values(self, binder: Binder, body: Formula, *, some: bool) -> Node | None:
         """Return the node of a quantifier by one value (``some``), or by all values of its range."""
         state, count = self.prefix.states[self.at], isinstance(self.formula, Count)
-        among = (
-            declared(state.schema, binder) if binder.declared else sorted(state.active_domain[binder.sort])
-        )
+        among: Collection[Value] = state.active_domain[binder.sort]
+        if binder.declared:
+            among = declared(state.schema, binder)
+        if some:
+            among = worth_trying(among, body, binder.name, state, self.sigma, self.truth)
         nodes: list[tuple[Value, Node]] = []
-        for value in among:
+        for value in among if binder.declared else sorted(among):
             under = {**self.sigma, binder.name: value}
             wanted = (True, False) if count else (self.truth,)
             shown = (self.prefix.shown(body, self.at, under, one) for one in wanted)

@@ -18,7 +18,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import is_initial
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.restriction import around, normal_restriction
-from stead_sym.deployment.semantics import breaks_claim, enabled, leads_to, offer
+from stead_sym.deployment.semantics import breaks_claim, enabled, is_possible, leads_to, offer
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.fair_loop import FairLoop
@@ -272,7 +272,7 @@ class _Replay:
     def _step_fault(self, state: Instance, step: Step) -> str:
         """Return why the step cannot be taken from the state; empty if it can."""
         deployment = self._deployment
-        if step.call not in self._possible(state, step.actor, step.call):
+        if not self._may_be_made(state, step):
             who = "the agent" if step.actor == "" else step.actor
             what = (
                 "no such event is enabled"
@@ -292,6 +292,16 @@ class _Replay:
     def _words(self, node: Node, number: int) -> str:
         """Return step ``number``, from 1, of the run that shows a node, as the outline numbers it."""
         return outline(self._evidence).step(node, number - 1)
+
+    def _may_be_made(self, state: Instance, step: Step) -> bool:
+        """Return if an event is enabled, or an agent may make a call, in a state."""
+        deployment = self._deployment
+        role = next((role for role in deployment.agents if role.name == step.actor), None)
+        if role is not None and self._wrappers[role.name] is not None:
+            return step.call in self._possible(state, step.actor, step.call)
+        tools = deployment.tools_of(role) if role is not None else deployment.events
+        made = any(tool.name == step.call.tool for tool in tools)
+        return made and (role is not None or step.actor is None) and is_possible(deployment, step.call, state)
 
     def _possible(self, state: Instance, actor: str | None, made: Call | None = None) -> frozenset[Call]:
         """Return the calls that an agent may make in a state, or for None the events that are enabled.

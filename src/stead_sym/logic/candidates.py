@@ -16,6 +16,7 @@ from stead_sym.logic.syntax import (
     Each,
     Equal,
     Exists,
+    Forall,
     Formula,
     Implies,
     Not,
@@ -103,6 +104,9 @@ def candidates(
         case Exists(binder, body) | Each(binder, body) if truth and binder.name != name:
             rest = {other: value for other, value in assignment.items() if other != binder.name}
             return candidates(body, name, matching, rest)
+        case Forall(binder, body) if not truth and binder.name != name:
+            rest = {other: value for other, value in assignment.items() if other != binder.name}
+            return candidates(body, name, matching, rest, truth)
         case _:
             return None
 

@@ -23,7 +23,7 @@ from stead_sym.analyses.local.start import OUTSIDE, names_in, with_variables
 from stead_sym.analyses.local.steps import Action
 from stead_sym.analyses.local.values import is_constant, is_name, sort_of
 from stead_sym.deployment.callers import step_by
-from stead_sym.deployment.semantics import breaks_claim
+from stead_sym.deployment.semantics import breaks_claim, each_call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.evidence.prefix import endless_evidence, refutation
@@ -286,7 +286,7 @@ class Following:
         if m.satisfies(target, image):
             yield from self._idle(at.state)
         for name, by, given in ways:
-            calls = field.calls(field.deployment.tool(name), at.state, dict(given))
+            calls = each_call(field.deployment, field.deployment.tool(name), at.state, dict(given))
             after = ((call, one) for call in calls for one in field.after(call, at.state, by))
             for call, one in islice(after, MOST_WAYS):
                 yield step_by(field.deployment, call, one, field.actors[name])
@@ -307,7 +307,7 @@ class Following:
             for by in range(len(tool.effects)):
                 after = (
                     (call, one)
-                    for call in field.calls(tool, state, {})
+                    for call in each_call(field.deployment, tool, state, {})
                     for one in field.after(call, state, by)
                 )
                 for call, one in islice(after, 1):

@@ -10,11 +10,8 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.history import begun
 from stead_sym.deployment.restriction import Restriction, normal_restriction
 from stead_sym.deployment.semantics import outcomes, within
-from stead_sym.deployment.tool import Call, Tool
-from stead_sym.logic.candidates import worth_trying
-from stead_sym.logic.evaluate import holds
+from stead_sym.deployment.tool import Call
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import Binder
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -70,29 +67,3 @@ class Field:
         for found in outcomes(self.deployment, call, state, self.restriction, self.actors[call.tool], by=by):
             if within(self.restriction, found):
                 yield found
-
-    def calls(self, tool: Tool, state: Instance, given: Mapping[str, Value]) -> Iterator[Call]:
-        """Yield the enabled calls of a tool in a state that agree with the given values."""
-        params = sorted(tool.params, key=lambda one: one.name not in given)
-        for sigma in self._chosen(params, tool, state, given, {}):
-            if holds(tool.guard, state, sigma):
-                yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))
-
-    def _chosen(
-        self,
-        params: Sequence[Binder],
-        tool: Tool,
-        state: Instance,
-        given: Mapping[str, Value],
-        sigma: Mapping[str, Value],
-    ) -> Iterator[Mapping[str, Value]]:
-        """Yield the values for the parameters for which the guard may be true, beside those of ``sigma``."""
-        if not params:
-            yield sigma
-            return
-        param, *rest = params
-        among = self.deployment.schema.sort(param.sort).values or sorted(state.active_domain[param.sort])
-        if param.name in given:
-            among = [given[param.name]] if given[param.name] in among else []
-        for value in worth_trying(among, tool.guard, param.name, state, {**given, **sigma}):
-            yield from self._chosen(rest, tool, state, given, {**sigma, param.name: value})

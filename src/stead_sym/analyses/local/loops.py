@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from stead_sym.analyses.local.field import Field
-from stead_sym.deployment.semantics import breaks_claim
+from stead_sym.deployment.semantics import breaks_claim, each_call
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
@@ -130,13 +130,14 @@ class Loops:
 
     def _calls(self, tool: Tool, state: Instance) -> Iterator[Call]:
         """Yield all calls of a tool with a constraint, a few of any other."""
+        deployment = self._field.deployment
         if tool.name in self._fair:
-            yield from self._field.calls(tool, state, {})
+            yield from each_call(deployment, tool, state, {})
             return
         for param in tool.params:
             for value in self._near.get(param.sort, ()):
-                yield from islice(self._field.calls(tool, state, {param.name: value}), MOST_CALLS)
-        yield from islice(self._field.calls(tool, state, {}), MOST_CALLS)
+                yield from islice(each_call(deployment, tool, state, {param.name: value}), MOST_CALLS)
+        yield from islice(each_call(deployment, tool, state, {}), MOST_CALLS)
 
     def _ahead(self, here: int, turn: int) -> int | None:
         """Return the next state of the walk, one that is not visited where it ends, or None."""

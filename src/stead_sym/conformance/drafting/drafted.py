@@ -24,7 +24,7 @@ from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import opened
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.semantics import calls_of, databases
+from stead_sym.deployment.semantics import databases, is_possible
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import InputError, SteadError
 from stead_sym.evidence.data import text_digest
@@ -330,14 +330,14 @@ def _idle(deployment: Deployment, made: DraftedTool, runs: Sequence[Run]) -> set
 def _contradicted(deployment: Deployment, made: DraftedTool, runs: Sequence[Run]) -> Run | None:
     """Return the smallest run that ends otherwise than the draft says, None if there is none."""
     try:
-        drafted, tool = with_draft(deployment, made)
+        drafted, _ = with_draft(deployment, made)
     except SteadError as error:
         raise AssertionError(f"a draft is no text of the language: {error}\n{made.body}") from error
     constants = frozenset[Value]().union(*drafted.constants.values())
     for run in sorted(runs, key=lambda run: run.size):
         if not run.is_known or run.trouble is not None:
             continue
-        offered = run.call in calls_of(drafted, tool, run.before)
+        offered = is_possible(drafted, run.call, run.before)
         if not offered:
             if run.changed:
                 return run
