@@ -34,7 +34,7 @@ from stead_sym.deployment.tool import (
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.evaluate import denoted_by, holds
 from stead_sym.logic.solutions import solutions
-from stead_sym.logic.syntax import Binder, Formula, Term, conjunction
+from stead_sym.logic.syntax import Atom, Binder, Formula, conjunction
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
 
@@ -388,10 +388,10 @@ class _Write:
                 for value in self._fresh(binder.sort, draft):
                     yield from self(rest, replace(draft.bind(binder, value), fresh=(*draft.fresh, value)))
             case Insert(atom, binders, where):
-                facts = self._facts(atom.relation, atom.args, binders, where, draft)
+                facts = self._facts(atom, binders, where, draft)
                 yield from self(rest, replace(draft, inserted=draft.inserted | facts))
             case Delete(atom, binders, where):
-                facts = self._facts(atom.relation, atom.args, binders, where, draft)
+                facts = self._facts(atom, binders, conjunction((atom, where)), draft)
                 yield from self(rest, replace(draft, deleted=draft.deleted | facts))
             case Clear(relations):
                 facts = frozenset(fact for fact in self.state.facts if fact.relation in relations)
@@ -412,12 +412,7 @@ class _Write:
         yield from [u for u in self.beyond[sort] if u not in draft.fresh][:1]
 
     def _facts(
-        self,
-        relation: str,
-        args: tuple[Term, ...],
-        binders: tuple[Binder, ...],
-        where: Formula,
-        draft: _Draft,
+        self, atom: Atom, binders: tuple[Binder, ...], where: Formula, draft: _Draft
     ) -> frozenset[Fact]:
         """Return { P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }.
 
@@ -425,6 +420,6 @@ class _Write:
         """
         domains = {binder.name: self.state.active_domain[binder.sort] for binder in binders}
         return frozenset(
-            Fact(relation, tuple(denoted_by(term, self.state, sigma) for term in args))
+            Fact(atom.relation, tuple(denoted_by(term, self.state, sigma) for term in atom.args))
             for sigma in solutions(where, domains, self.state, draft.sigma)
         )

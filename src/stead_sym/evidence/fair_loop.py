@@ -13,7 +13,7 @@ from itertools import pairwise
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction, around
-from stead_sym.deployment.semantics import leads_to, outcomes
+from stead_sym.deployment.semantics import calls_of, leads_to, outcomes
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.relational.instance import Instance
 
@@ -38,6 +38,7 @@ class FairLoop:
         self._states = states
         self._steps = list(pairwise(states))
         self._possible = possible
+        self._enabled: dict[tuple[str, Instance], frozenset[Call]] = {}
 
     @property
     def fault(self) -> str:
@@ -141,10 +142,15 @@ class FairLoop:
         return next(outcomes(self._deployment, call, state, near, by=by), None) is not None
 
     def _calls(self, tool: Tool, state: Instance) -> frozenset[Call]:
-        """Return the calls of a tool, or the events, that may happen in a state."""
-        agents = [None] if tool.event else [a.name for a in self._deployment.agents if tool.name in a.tools]
-        possible = frozenset[Call]().union(*(self._possible(state, agent) for agent in agents))
-        return frozenset(call for call in possible if call.tool == tool.name)
+        """Return the calls of a tool, or of an event, that may happen in a state."""
+        if not tool.event:
+            agents = [agent.name for agent in self._deployment.agents if tool.name in agent.tools]
+            possible = frozenset[Call]().union(*(self._possible(state, agent) for agent in agents))
+            return frozenset(call for call in possible if call.tool == tool.name)
+        key = tool.name, state
+        if key not in self._enabled:
+            self._enabled[key] = calls_of(self._deployment, tool, state)
+        return self._enabled[key]
 
     def _lives(self, tool: Tool, call: Call) -> bool:
         """Return True if each argument of an unbounded sort is active in every state of the loop."""

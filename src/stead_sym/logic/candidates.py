@@ -37,6 +37,9 @@ Matching: TypeAlias = Callable[[Atom, Pattern], Iterable[tuple[Value, ...]] | No
 MANY = 16
 """The minimum number of values for which candidates are computed."""
 
+FEW = 4
+"""The maximum number of values of a bound variable that are tried one by one."""
+
 
 def worth_trying(
     values: Collection[Value],
@@ -102,13 +105,33 @@ def candidates(
         case Weight(_, condition) if truth:
             return of(condition)
         case Exists(binder, body) | Each(binder, body) if truth and binder.name != name:
-            rest = {other: value for other, value in assignment.items() if other != binder.name}
-            return candidates(body, name, matching, rest)
+            return _of_quantifier(binder.name, body, name, matching, assignment, truth)
         case Forall(binder, body) if not truth and binder.name != name:
-            rest = {other: value for other, value in assignment.items() if other != binder.name}
-            return candidates(body, name, matching, rest, truth)
+            return _of_quantifier(binder.name, body, name, matching, assignment, truth)
         case _:
             return None
+
+
+def _of_quantifier(
+    bound: str,
+    body: Formula,
+    name: str,
+    matching: Matching,
+    assignment: Mapping[str, Value],
+    truth: bool,
+) -> frozenset[Value] | None:
+    """Return a superset of the values with which the body has this truth value for some value of ``bound``.
+
+    If they are many, and few values of ``bound`` can do, they are found for each of these.
+    """
+    rest = {other: value for other, value in assignment.items() if other != bound}
+    found = candidates(body, name, matching, rest, truth)
+    if found is None or len(found) < MANY:
+        return found
+    few = candidates(body, bound, matching, rest, truth)
+    if few is None or len(few) > FEW:
+        return found
+    return _some(candidates(body, name, matching, {**rest, bound: value}, truth) for value in few)
 
 
 def _value(term: Term, assignment: Mapping[str, Value]) -> Value | None:
