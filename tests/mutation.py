@@ -221,7 +221,7 @@ MUTATIONS = (
     Mutation(
         "a call is carried out without its guard",
         "/deployment/messages.py",
-        "when=_both(tool.guard, e.when),",
+        "when=conjoin(tool.guard, e.when),",
         "when=e.when,",
     ),
     Mutation(
@@ -239,14 +239,14 @@ MUTATIONS = (
     Mutation(
         "events happen while a message lasts",
         "/deployment/messages.py",
-        "found.append(replace(tool, guard=_both(tool.guard, idle), effects=tuple(effects)))",
+        "found.append(replace(tool, guard=conjoin(tool.guard, idle), effects=tuple(effects)))",
         "found.append(replace(tool, effects=tuple(effects)))",
     ),
     Mutation(
         "an agent writes while another has a message",
         "/deployment/messages.py",
-        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects, writes=True)",
-        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects, writes=True)",
+        "return replace(tool, guard=conjoin(tool.guard, others, may_write), effects=effects, writes=True)",
+        "return replace(tool, guard=conjoin(tool.guard, may_write), effects=effects, writes=True)",
     ),
     Mutation(
         "a message is written on while it is carried out",
@@ -269,7 +269,7 @@ MUTATIONS = (
     Mutation(
         "calls in parallel come between those of a batch",
         "/deployment/messages.py",
-        "guard=_both(is_next, others) if self.parallel else is_next,",
+        "guard=conjoin(is_next, others) if self.parallel else is_next,",
         "guard=is_next,",
     ),
     Mutation(
