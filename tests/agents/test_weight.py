@@ -1,4 +1,4 @@
-"""What a decision weighs, against its definition: the distribution over all texts, by brute force."""
+"""The weight of a decision, against its definition: the distribution over all texts, by brute force."""
 
 from __future__ import annotations
 
