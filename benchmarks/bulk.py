@@ -41,7 +41,7 @@ from stead_sym.models.vllm_server import VllmServer
 from stead_sym.support.memory import resident
 
 SERVED = "quick"
-"""What the servers that are started here call their model."""
+"""The name of the model of the servers that are started here."""
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "served_model.py"
 
 
@@ -122,8 +122,8 @@ def work(contexts: list[DecisionContext], words: str, place: str, seed: int) -> 
 
 
 def two_workers(contexts: list[DecisionContext], words: str, place: str, *, kill: bool) -> dict[str, int]:
-    """What the servers were asked by two processes that decide the same contexts, and how much of it again;
-    with ``kill`` the first of them is killed after a third."""
+    """Return what the servers were asked by two processes that decide the same contexts, and how much of it
+    again; with ``kill`` the first of them is killed after a third."""
     before = asked(words)
     spawn = multiprocessing.get_context("spawn")
     with Store(place) as store:
@@ -147,7 +147,7 @@ def two_workers(contexts: list[DecisionContext], words: str, place: str, *, kill
 
 
 def asked(words: str) -> dict[str, int]:
-    """What the servers count, all together."""
+    """Return what the servers count, all together."""
     whole = {"asked": 0, "again": 0}
     for address in words.split(","):
         with urllib.request.urlopen(address.partition("#")[0] + "/asked") as answer:

@@ -1,4 +1,4 @@
-"""What canonical forms cost: contexts that are graphs, and live views of thousands of facts.
+"""The cost of canonical forms: contexts that are graphs, and live views of thousands of facts.
 
     python benchmarks/canonical.py graphs [FAMILY …] [--limit SECONDS] [--up-to N] [--plain]
     python benchmarks/canonical.py brute

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from refund_app.models import Base
 
 WAIT = 0.02
-"""How long a payment takes, in seconds."""
+"""The time that a payment takes, in seconds."""
 
 
 def connected(url: str) -> Engine:

@@ -1,4 +1,4 @@
-"""What certificates cost: the time of writing and of checking them, as ratios to that of verifying.
+"""The cost of certificates: the time of writing and of checking them, as ratios to that of verifying.
 
     python benchmarks/certificates.py [--repeat 3] [--case desks:16:approving:normal …]
 

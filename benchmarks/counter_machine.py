@@ -36,7 +36,7 @@ class Increment:
 
 @dataclass(frozen=True, slots=True)
 class Decrement:
-    """Where a counter is above 0, take 1 away and go on at ``then``; where it is 0, go on at ``zero``."""
+    """If a counter is above 0, take 1 away and go on at ``then``; where it is 0, go on at ``zero``."""
 
     counter: str
     then: str

@@ -1,4 +1,4 @@
-"""What of some deployments is shown for every number of records?
+"""Count what is shown of some deployments for every number of records.
 
     python benchmarks/every_number.py [--limit N]
 

@@ -1,4 +1,4 @@
-"""What the checks of a guard cost on a live refund desk with many records.
+"""The cost of a guard's checks on a live refund desk with many records.
 
     python benchmarks/guard.py --records 100000
     python benchmarks/guard.py --database postgresql+psycopg://user@host/db

@@ -37,7 +37,7 @@ def by_hand(size: int) -> Row:
 
 
 def differences(plain: Row, general: Row) -> Iterator[str]:
-    """What the two say differently; ``general`` is finished."""
+    """Return what the two say differently; ``general`` is finished."""
     for figure in ("verdicts", "states", "transitions"):
         if plain[figure] != general[figure]:
             yield f"{figure}: {plain[figure]} by hand, {general[figure]} by stead-sym"

@@ -1,4 +1,4 @@
-"""Why verification within bounds is as hard as anything in polynomial space: its two reductions, with answers
+"""The hardness of verification within bounds for polynomial space: two reductions, with answers
 that are found without them.
 
     python benchmarks/hardness.py [--limit SECONDS]
@@ -31,7 +31,7 @@ Clause: TypeAlias = tuple[int, ...]
 
 Way: TypeAlias = Literal["left", "right"]
 Rules: TypeAlias = Mapping[tuple[str, str], tuple[str, str, Way]]
-"""What a machine does in a state on a symbol: the next state, the symbol that it writes, where it goes."""
+"""The step of a machine in a state on a symbol: the next state, the symbol that it writes, where it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Quantified:
 
 
 def true(formula: Quantified, values: tuple[bool, ...] = ()) -> bool:
-    """Whether the formula is true, by trying all values of its variables, from the first on."""
+    """Return if the formula is true, by trying all values of its variables, from the first on."""
     if len(values) == len(formula.exists):
         return all(any(values[abs(x) - 1] == (x > 0) for x in clause) for clause in formula.clauses)
     tried = (true(formula, (*values, value)) for value in (False, True))
@@ -90,7 +90,7 @@ class Machine:
 
 
 def halts(machine: Machine) -> bool:
-    """Whether it halts, by running it until it does or is in a configuration again."""
+    """Return if it halts, by running it until it does or is in a configuration again."""
     state, tape, head = machine.start, machine.tape, 0
     seen = set()
     while (rule := machine.rules.get((state, tape[head]))) is not None:

@@ -28,7 +28,7 @@ from stead_sym.analyses.local.verify import localise
 ROWS = Path(__file__).resolve().parents[1] / "build" / "benchmarks" / "held_out.jsonl"
 SIZES = (5, 20, 100, 300, 1000)
 AGENTS = {"any": ("", "any"), "rules": ("", "rules"), "gate": ("_gated", "any")}
-"""What is asked: the ending of the family's name, and the policy."""
+"""The requests: the ending of the family's name, and the policy."""
 RUNS = [
     Run(family + ending, size, policy, "normal")
     for size in SIZES

@@ -1,4 +1,4 @@
-"""What decisions cost in production: on large live views, and from many threads on live databases.
+"""The cost of decisions in production: on large live views, and from many threads on live databases.
 
     python benchmarks/production.py views
     python benchmarks/production.py threads --database live.sqlite --threads 50 --seconds 60

@@ -63,7 +63,7 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
     "token_ring": ("makes a second token", "~Made() & ", ""),
     "two_phase_commit": ("commits without all votes", " & forall n: node. (Node(n) -> Yes(n))", ""),
 }
-"""What is wrong in the faulty variant of a protocol, a text of its file, and what stands there instead; None
+"""The fault of a protocol's faulty variant, a text of its file, and the text that replaces it; None
 where there is none: `german_data` is `german` with data, and a run of a faulty `client_database` has records
 of four sorts."""
 
@@ -79,7 +79,7 @@ def variants(name: str) -> Iterator[tuple[str, st.Deployment]]:
 
 
 def rows(variant: str, deployment: st.Deployment, limit: int = LIMIT) -> Iterator[tuple[str, ...]]:
-    """What is found of a variant of a protocol, a row for each specification."""
+    """Return what is found of a variant of a protocol, a row for each specification."""
     started = time.process_time()
     found = st.deepen(deployment, limit=limit).found
     seconds = f"{time.process_time() - started:.1f}"

@@ -40,7 +40,7 @@ FILE = ROOT / "examples" / "refund_app" / "refunds.stead"
 
 @dataclass(frozen=True)
 class Desk:
-    """Which refunds are there, by their numbers, and the log of the proxies.
+    """The refunds by their numbers, and the log of the proxies.
 
     Agents have to let those that wait alone, and those that are paid. The good agent approves and pays hers,
     and all connections try to pay each that is raced for at the same time.

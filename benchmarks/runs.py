@@ -58,7 +58,7 @@ Row = dict[str, Any]
 
 
 class Run(NamedTuple):
-    """What is run: the deployment ``family(size)`` under a policy of it (or `any`), by an engine on a
+    """A run: the deployment ``family(size)`` under a policy of it (or `any`), by an engine on a
     domain; ``specs`` are those checked, all of them where it is empty."""
 
     family: str
@@ -219,7 +219,7 @@ def row_of(run: Run, outcome: str) -> Row:
 
 
 def differences(rows: Iterable[Row]) -> Iterator[str]:
-    """What the finished runs on one input say differently, each difference in a few words.
+    """Return what the finished runs on one input say differently, each difference in a few words.
 
     Verdicts, and contexts and queries where they were counted, are the same in all settings; on the literal
     domain, which the specifications determine, states and transitions are too.

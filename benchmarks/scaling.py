@@ -118,7 +118,7 @@ class RowFile:
 
 
 class Display:
-    """What is going on, on stderr: on a terminal a line that is written over, else a line for each run."""
+    """A progress display on stderr: on a terminal a line that is written over, else a line for each run."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()

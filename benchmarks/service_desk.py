@@ -32,8 +32,8 @@ CANCEL, TAKE_BACK, CHANGE = KINDS = range(3)
 
 
 def wallets(n: int) -> list[int]:
-    """How many methods are in the wallet of each order's owner. Order i is of the user u(i // 3), and the
-    k-th user by name has 1 + k mod 3 methods. The first of them is charged in the beginning."""
+    """Return how many methods are in the wallet of each order's owner. Order i is of the user u(i // 3), and
+    the k-th user by name has 1 + k mod 3 methods. The first of them is charged in the beginning."""
     users = [f"u{i // 3}" for i in range(n)]
     size = {user: 1 + k % 3 for k, user in enumerate(sorted(set(users)))}
     return [size[user] for user in users]
@@ -63,8 +63,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Step:
-    """Where ``guard`` holds, the variables of the cube ``written`` are set as ``new`` says; the others stay.
-    ``new`` ranges over these variables only, and more than one valuation in it is a free choice."""
+    """A step: if ``guard`` holds, the variables of the cube ``written`` are set as ``new`` says; the others
+    stay. ``new`` ranges over these variables only, and more than one valuation in it is a free choice."""
 
     guard: Function
     written: Function
@@ -96,8 +96,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Closing:
-    """What ends a granted request and sets a number of the order in hand to ``new``, if that is order i where
-    ``where[i]`` holds."""
+    """The end of a granted request, which sets a number of the order in hand to ``new``, if that is order i
+    where ``where[i]`` holds."""
 
     kind: int
     numbers: list[Number]
@@ -144,7 +144,7 @@ class Desk:
             *(Closing(CHANGE, self.paid, method, where) for method, where in enumerate(otherwise)),
         ]
         self.worthwhile = self.any(self.enabled(closing) for closing in self.closing)
-        """What the policy asks a confirmation for, and what is then offered: the same."""
+        """The states in which the policy asks for a confirmation, which is then offered."""
 
         phase, top = self.phase.is_, self.phase.cube & self.kind.cube
         register = reduce(and_, reversed(self.here), bdd.true) & top
@@ -234,7 +234,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class Answer:
-    """What there is to compare: ``nodes`` are those of the reachable states."""
+    """The figures to compare: ``nodes`` are those of the reachable states."""
 
     verdicts: dict[str, bool]
     states: int
@@ -250,7 +250,7 @@ def solve(n: int) -> Answer:
 
 
 def verdicts(desk: Desk, reached: Function) -> dict[str, bool]:
-    """Which specifications hold. An order, its owner and its wallet are in every state."""
+    """Return which specifications hold. An order, its owner and its wallet are in every state."""
     nothing = desk.bdd.false
     busy = reached & ~desk.phase.is_(IDLE)
     foreign = desk.any(

@@ -1,4 +1,4 @@
-"""What the rows of `runs.py` come to: exponents, ratios, and the table of the documentation.
+"""Figures from the rows of `runs.py`: exponents, ratios, and the table of the documentation.
 
 One decision: everything is computed from the rows in the file, so that a table or a figure can be made
 again without a run.
@@ -19,7 +19,7 @@ _LEAST = 0.001
 
 
 class Line(NamedTuple):
-    """What the rows of one line in a diagram have in common."""
+    """The settings that the rows of one line in a diagram share."""
 
     case: str
     policy: str

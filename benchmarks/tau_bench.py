@@ -18,24 +18,20 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import sqlalchemy as sa
+from random_databases import compare_calls
 from rich.console import Console
 
 import stead_sym as st
 from stead_sym.conformance.binding import Binding
-from stead_sym.conformance.conform import Comparison, conform
+from stead_sym.conformance.conform import conform
 from stead_sym.conformance.drafting.drafted import DraftedTool, draft_tools
-from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.drafting.text import text_with
 from stead_sym.conformance.found import Difference
 from stead_sym.conformance.printed import print_conformance
-from stead_sym.conformance.restricted import small_restriction
-from stead_sym.conformance.system import CannotLoad, opened
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.semantics import calls_of
 
 Data = dict[str, Any]
 STATUSES = {
@@ -415,27 +411,15 @@ def tables(deployment: Deployment) -> str:
 
 
 def compared(text: str, binding: Binding, number: int) -> tuple[int, int, list[Difference]]:
-    """The calls that a draft offers and others on random databases, and the differences there."""
-    deployment = st.parse_deployment(text)
-    states, offered, calls = States(deployment, Random(1234)), 0, 0
-    differences: list[Difference] = []
-    with opened(deployment, binding) as system:
-        for state in filter(None, (states.random_state() for _ in range(number))):
-            comparison = Comparison(deployment, binding, system, small_restriction(deployment, state))
-            try:
-                comparison.load(state)
-            except CannotLoad:
-                continue
-            for tool in deployment.tools:
-                allowed = calls_of(deployment, tool, state)
-                for call in sorted(allowed | set(states.calls(tool, state, 20))):
-                    calls += 1
-                    offered += call in allowed
-                    found = comparison.compare(tool, call, state, call in allowed)
-                    if not isinstance(found, Difference) or found.kind == "value not listed":
-                        continue
-                    if not any(argument.endswith("_unknown") for argument in call.args):
-                        differences.append(found)
+    """Return how many calls a draft offers of how many on random databases, and the differences."""
+    offered, calls, differences = 0, 0, list[Difference]()
+    for is_offered, found in compare_calls(st.parse_deployment(text), binding, seed=1234, number=number):
+        calls += 1
+        offered += is_offered
+        if found is None or found.kind == "value not listed":
+            continue
+        if not any(argument.endswith("_unknown") for argument in found.call.args):
+            differences.append(found)
     return offered, calls, differences
 
 

@@ -49,7 +49,7 @@ def searched(
 
 
 def prompt_digest(prompt: st.Prompt, context: DecisionContext) -> str:
-    """What a record is about: another prompt has another one."""
+    """Return what a record is about: another prompt has another one."""
     return digest([list(message) for message in prompt.messages(context)])
 
 
@@ -64,8 +64,8 @@ def _candidate(candidate: Candidate) -> dict[str, object]:
 
 
 def renamed(deployment: st.Deployment, model: ModelAgent, samples: int, seed: int) -> dict[str, int]:
-    """How many of so many random renamings, of everything that may be renamed, the model follows in the
-    initial state, alone and wrapped."""
+    """Return how many of so many random renamings, of everything that may be renamed, the model follows in
+    the initial state, alone and wrapped."""
     start = deployment.init
     context = DecisionContext(st.view(deployment, start), st.offer(deployment, start))
     rigid, dice = deployment.schema.rigid, random.Random(seed)

@@ -49,7 +49,7 @@ NEVER_VALID = {
     "the name of a claim has an unseen character",
     "the formula of a claim has an unseen character",
 }
-"""What no certificate survives."""
+"""The alterations that no certificate survives."""
 
 UNSEEN = ("\u200b", "\u200d", "\u00ad", "\u0301", "\u202e", "\ufeff", "\x00", "\x1b[2J")
 """Texts that a reader may not see: they are of no width, combine with what is before, or move a cursor."""
@@ -110,7 +110,7 @@ class Altering:
         yield "the mode is flipped", data
 
     def _claims(self) -> Iterator[tuple[str, object]]:
-        """What a claim is said to be about."""
+        """Return what a claim is said to be about."""
         for number, spec in enumerate(self.data["specs"]):
             others = [other for other in self.data["specs"] if other["formula"] != spec["formula"]]
             for key in ("name", "formula") if others else ():
@@ -281,7 +281,7 @@ def checked(directory: Path) -> SteadError | None:
 
 
 def outcome(original, data, diagrams, directory: Path) -> str:
-    """What the check says of altered files."""
+    """Return what the check says of altered files."""
     (directory / DOCUMENT).write_text(json.dumps(data), encoding="utf-8")
     (directory / DIAGRAMS).write_text(json.dumps(diagrams), encoding="utf-8")
     if (refusal := checked(directory)) is not None:

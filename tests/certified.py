@@ -29,7 +29,7 @@ PROFILES = {
 """By name the kinds of deployments that are generated."""
 
 KINDS = st.tuples(*[st.sampled_from(("any", "p", "one", "some"))] * 3)
-"""What each of up to three agents is: everything, the policy `p`, or a function that looks at names."""
+"""The kinds of up to three agents: everything, the policy `p`, or a function that looks at names."""
 
 DOMAINS = ("normal", "theorem")
 

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Reply:
-    """What the server says: a status, headers, and a body, or pieces of one."""
+    """An answer of the server: a status, headers, and a body, or pieces of one."""
 
     def __init__(self, status, body, headers=()):
         self.status = status

@@ -134,7 +134,7 @@ def scoped_subformulas(formula, scope=None):
 
 
 def is_initial(deployment, state):
-    """Whether the instance is a D0 of the deployment, word by word from the definition."""
+    """Return if the instance is a D0 of the deployment, word by word from the definition."""
     lines = deployment.initially
     if lines is None:
         return state == deployment.init
@@ -149,7 +149,7 @@ def is_initial(deployment, state):
 
 
 def has_broken_key(deployment, state):
-    """Whether two facts of one relation agree on the columns of its key, by trying all pairs."""
+    """Return if two facts of one relation agree on the columns of its key, by trying all pairs."""
     for relation in deployment.schema.relations:
         for left, right in combinations(state.tuples(relation.name), 2):
             if relation.keys and all(left[k] == right[k] for k in relation.keys):
@@ -205,7 +205,7 @@ def replay(deployment, restriction, wrappers, trace, *, leaves_domain=False):
 
 
 def is_at_fault(deployment, restriction, error):
-    """Whether the last state of the error's trace is really what the error says."""
+    """Return if the last state of the error's trace is really what the error says."""
     last = error.trace.last
     match error:
         case BoundExceeded():

@@ -55,7 +55,7 @@ class Explicit:
         return ""
 
     def admitted(self, facts: Facts) -> bool:
-        """Whether what is assumed is true."""
+        """Return if what is assumed is true."""
         if facts not in self._admitted:
             self._admitted[facts] = not self.broken(Instance(self.deployment.schema, facts))
         return self._admitted[facts]

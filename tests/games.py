@@ -93,7 +93,7 @@ class Game:
 
     @cached_property
     def reached(self) -> frozenset[Instance]:
-        """What is reached in what is won."""
+        """Return what is reached in what is won."""
         seen: set[Instance] = set()
         todo = [state for state in self.initial if state in self.won]
         while todo:
@@ -112,7 +112,7 @@ class Game:
             yield from ((state, call) for call in self.steps[state] if call not in allowed)
 
     def counts(self, tool: str) -> tuple[int, int]:
-        """How many calls of the tool are enabled and allowed in the states reached."""
+        """Return how many calls of the tool are enabled and allowed in the states reached."""
         enabled = [(s, c) for s in self.reached for c in self.steps[s] if c.tool == tool]
         return len(enabled), sum(call in set(self.allowed(self.won, state)) for state, call in enabled)
 
@@ -152,7 +152,7 @@ class Reading:
                 raise AssertionError(f"{formula} is not of the fragment")
 
     def from_here(self, state: Instance, through: Formula | None, values: Mapping[str, str]) -> set[Instance]:
-        """What a run reaches on which the formula holds until then."""
+        """Return what a run reaches on which the formula holds until then."""
         seen, todo = {state}, [state]
         while todo:
             now = todo.pop()

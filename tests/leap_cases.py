@@ -331,8 +331,8 @@ class Search:
 
 
 def expected(deployment: Deployment, names: int, most_states: int = 400) -> set[str] | None:
-    """What the steps of `jump` from the states within the bounds come to: "BoundExceeded", "NoEffect"; None
-    where there are too many states or facts to look at."""
+    """Return what the steps of `jump` from the states within the bounds come to: "BoundExceeded",
+    "NoEffect"; None where there are too many states or facts to look at."""
     restriction = theorem_restriction(deployment, deployment.specs)
     todo, seen, found = [deployment.init], {deployment.init}, set()
     [jump] = (tool for tool in deployment.tools if tool.name == "jump")

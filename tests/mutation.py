@@ -1,4 +1,4 @@
-"""Which decisions of the symbolic engine do the tests see?
+"""Mutate decisions of the symbolic engine, and find those that no test sees.
 
     python tests/mutation.py                  # all of them, one at a time
     python tests/mutation.py --jobs 4
@@ -221,7 +221,7 @@ MUTATIONS = (
     Mutation(
         "a call is carried out without its guard",
         "/deployment/messages.py",
-        "when=_both(tool.guard, e.when),",
+        "when=conjoin(tool.guard, e.when),",
         "when=e.when,",
     ),
     Mutation(
@@ -239,14 +239,14 @@ MUTATIONS = (
     Mutation(
         "events happen while a message lasts",
         "/deployment/messages.py",
-        "found.append(replace(tool, guard=_both(tool.guard, idle), effects=tuple(effects)))",
+        "found.append(replace(tool, guard=conjoin(tool.guard, idle), effects=tuple(effects)))",
         "found.append(replace(tool, effects=tuple(effects)))",
     ),
     Mutation(
         "an agent writes while another has a message",
         "/deployment/messages.py",
-        "return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects, writes=True)",
-        "return replace(tool, guard=_both(tool.guard, may_write), effects=effects, writes=True)",
+        "return replace(tool, guard=conjoin(tool.guard, others, may_write), effects=effects, writes=True)",
+        "return replace(tool, guard=conjoin(tool.guard, may_write), effects=effects, writes=True)",
     ),
     Mutation(
         "a message is written on while it is carried out",
@@ -269,7 +269,7 @@ MUTATIONS = (
     Mutation(
         "calls in parallel come between those of a batch",
         "/deployment/messages.py",
-        "guard=_both(is_next, others) if self.parallel else is_next,",
+        "guard=conjoin(is_next, others) if self.parallel else is_next,",
         "guard=is_next,",
     ),
     Mutation(
@@ -3827,8 +3827,8 @@ MUTATIONS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests say of a mutation: the first that fails, nothing where none does, or ``endless``: they
-    came to no end within their time."""
+    """The result of the tests for a mutation: the first that fails, nothing where none does, or ``endless``:
+    they came to no end within their time."""
 
     killer: str = ""
     endless: bool = False
@@ -3843,7 +3843,7 @@ class Outcome:
 
 
 def outcome(mutation: Mutation | None, tests: tuple[str, ...] = TESTS, limit: float | None = None) -> Outcome:
-    """What tests say of a copy of the package, mutated or as it is; all of them have ``limit`` seconds."""
+    """Return what tests say of a copy of the package, mutated or not, within ``limit`` seconds for all."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(
@@ -3860,7 +3860,7 @@ def outcome(mutation: Mutation | None, tests: tuple[str, ...] = TESTS, limit: fl
 
 
 def _first_failure(package: str, tests: tuple[str, ...], limit: float | None) -> Outcome:
-    """What the tests say of the package in a folder."""
+    """Return what the tests say of the package in a folder."""
     command = [
         sys.executable,
         "-m",

@@ -71,7 +71,7 @@ NOT_YET_THERE = frozenset(["build", "venv"])
 
 
 def not_commands(text: str) -> Iterator[str]:
-    """What is wrong with the commands of a block "sh"."""
+    """Return what is wrong with the commands of a block "sh"."""
     for line in text.replace("\\\n", " ").splitlines():
         reading = shlex.shlex(re.sub(r"(^|\s)#.*", "", line), posix=True, punctuation_chars=True)
         reading.commenters = ""  # `#` within a word is no comment
@@ -116,7 +116,7 @@ def _simple(words: list[str]) -> Iterator[list[str]]:
 
 
 def not_options(words: list[str]) -> Iterator[str]:
-    """What `stead-sym` does not understand of these arguments."""
+    """Return what `stead-sym` does not understand of these arguments."""
     try:
         whole_parser().parse_args(words)
     except InputError as error:

@@ -61,7 +61,7 @@ PAPER = "\\listingheading{User-message template.}\n\\begin{lstlisting}\n%s\n\\en
 
 @dataclass(frozen=True)
 class Block:
-    """What stands between two fences, the words after the first of them, and the heading above."""
+    """The text between two fences, the words after the first of them, and the heading above."""
 
     info: str
     text: str
@@ -210,7 +210,7 @@ class Reader:
         return out, err
 
     def program(self, program: str, arguments: list[str]) -> tuple[str, str]:
-        """What a program prints to stdout and stderr; its status is kept."""
+        """Return what a program prints to stdout and stderr; its status is kept."""
         out, err = io.StringIO(), io.StringIO()
         match program:
             case "stead-sym":
@@ -345,7 +345,7 @@ def normalised(lines: list[str]) -> list[str]:
 
 
 def alike(expected: list[str], printed: list[str]) -> bool:
-    """Whether this was printed, where a line `…` of the page stands for any lines."""
+    """Return if this was printed, where a line `…` of the page stands for any lines."""
     pattern = "".join(
         "(.*\n)*" if line.strip() == "…" else f"{re.escape(line)}\n" for line in normalised(expected)
     )

@@ -1,4 +1,4 @@
-"""What tests of small deployments share: their verdicts, and their states as they are written by hand."""
+"""Shared by tests of small deployments: their verdicts, and their states as they are written by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOMAINS = {"explicit": ("theorem",), "symbolic": ("theorem", "normal")}
 
 
 def explored(engine, text, agent="any", domain="theorem"):
-    """What `verify` finds, on the way to the findings too."""
+    """Return what `verify` finds, on the way to the findings too."""
     return verify(parse_deployment(text, "small.stead"), agent, engine=engine, domain=domain)
 
 

@@ -40,7 +40,7 @@ def _missing() -> str:
 
 
 def unprivileged() -> str | None:
-    """Who runs the server, which refuses to be run by root; None for whoever runs the tests."""
+    """Return who runs the server, which refuses to be run by root; None for whoever runs the tests."""
     return None if os.geteuid() else "postgres"
 
 

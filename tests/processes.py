@@ -1,4 +1,4 @@
-"""What tests that start the command as a process have in common."""
+"""Shared by tests that start the command as a process."""
 
 import re
 import signal

@@ -21,7 +21,7 @@ from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 
 SEEN = Counter()
-"""How many pieces of evidence were replayed, by whether they have a run."""
+"""The numbers of pieces of evidence that were replayed, by whether they have a run."""
 
 
 def replay_everything():
@@ -53,7 +53,7 @@ def _wrapped(engine):
 
 
 def assert_verdicts_replay(result):
-    """What a verification with a broken claim reports replays, the claim without constraints of fairness."""
+    """Assert that what a verification reports replays, a broken claim without constraints of fairness."""
     for name, verdict in result.verdicts.items():
         if verdict.evidence is not None:
             claim = name if name == result.broken.claim else None
@@ -63,8 +63,8 @@ def assert_verdicts_replay(result):
 
 
 def _is_readable(deployment, sentence):
-    """Whether a sentence can be read by itself. Without the definitions that it was written with nothing may
-    say of which sort a numeral is."""
+    """Return if a sentence can be read by itself. Without the definitions that it was written with nothing
+    may say of which sort a numeral is."""
     try:
         deployment.formula(sentence)
     except InputError as error:

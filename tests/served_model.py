@@ -49,7 +49,7 @@ class ServedModel:
         self._card = {"id": name, "root": name, "max_model_len": 1 << 20, **(card or {})}
 
     def answer(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What is said to a request; None for a path that is not known."""
+        """Return what is said to a request; None for a path that is not known."""
         match path.partition("?")[0]:
             case "/v1/models":
                 return {"object": "list", "data": [self._card]}
@@ -101,7 +101,7 @@ class ServedModel:
         }
 
     def _place(self, before: Tokens, token: int) -> dict[str, dict[str, object]]:
-        """What is said of a token of the prompt: its log-probability, and the likeliest one's."""
+        """Return what is said of a token of the prompt: its log-probability, and the likeliest one's."""
         allowed = tuple(dict.fromkeys((*self._free, token)))
         said = dict(zip(allowed, self._logprobs(Request(before, (), allowed)), strict=True))
         best = max(self._free, key=lambda one: (said[one], -one))

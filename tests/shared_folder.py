@@ -1,4 +1,4 @@
-"""Where the language page, the examples and the conformance cases lie: in, or next to, the checkout."""
+"""The folder of the language page, the examples and the conformance cases: in, or next to, the checkout."""
 
 from __future__ import annotations
 

@@ -394,7 +394,7 @@ class _Shape:
         return lines
 
     def cut(self, scope: Scope) -> str:
-        """What is shown of a relation: often what some static facts link to a record in hand."""
+        """Return what is shown of a relation: often what some static facts link to a record in hand."""
         if not scope or self.maybe(0.25):
             return self.formula(2, scope)
         linked, atoms = dict(scope), []

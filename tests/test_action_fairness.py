@@ -398,7 +398,7 @@ def records(draw):
 
 @st.composite
 def asked_of_records(draw, deployment):
-    """That what an action waits for does not last, or that something comes at last, of a record or at all."""
+    """Return specifications: what an action waits for does not last, or something comes at last."""
     literals = ["P(x)", "Q(x)", "~P(x)", "~Q(x)", "~In(x)", "F()", "L(lo)"]
     guards = [str(t.guard) for t in deployment.tools_and_events if [p.name for p in t.params] == ["x"]]
     texts = []

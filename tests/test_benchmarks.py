@@ -258,7 +258,7 @@ def _two_at_a_time(desk: Desk) -> None:
 
 
 def _for_ever(desk: Desk) -> None:
-    """What is granted may be granted again."""
+    """Return what is granted may be granted again."""
     desk.backward.append(service_desk.Step(desk.grant.new, desk.phase.cube, desk.grant.new))
 
 

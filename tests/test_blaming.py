@@ -38,7 +38,7 @@ def subsets(calls):
 
 
 def holds_with(deployment, agent, changes, spec):
-    """Whether the specification holds by the explicit engine, with other answers to some contexts."""
+    """Return if the specification holds by the explicit engine, with other answers to some contexts."""
     wrapper = revised(wrap(deployment, agent), changes)
     try:
         result = verify(deployment, wrapper, [spec], engine="explicit", max_states=MAX_STATES, findings=False)

@@ -25,7 +25,7 @@ EXPECTED2 = json.loads((CASES2 / "expected.json").read_text(encoding="utf-8"))
 
 
 def answers(deployment, agent, engine, domain="theorem"):
-    """What an engine finds, in the words of the expected answers."""
+    """Return what an engine finds, in the words of the expected answers."""
     result = st.verify(deployment, agent, engine=engine, domain=domain, findings=False)
     return {
         "states": result.states,

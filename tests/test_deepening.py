@@ -89,7 +89,7 @@ ONLY_RUN = [
     ("AG forall x. Held(x) -> AX Held(x)", ("holds", False, None)),  # for every number
     ("~EF atleast 3 x. Held(x)", ("fails", False, 3)),
 ]
-"""What is shown of the one run, within 5 records at most."""
+"""The verdicts on the one run, within 5 records at most."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the language's second version adds, said in the first one: the answers are the same.
+"""The constructs of the language's second version, said in the first one: the answers are the same.
 
 Each rewriting is written here from the language page, apart from `deployment.expansion` and the engines:
 keys become a condition on states that is asked afterwards, `set` a deletion and an insertion, `_` a variable
@@ -249,14 +249,14 @@ ALWAYS = ("_", "keys", "in", "orders")  # the others are about agents that selec
 
 
 def is_version_1(deployment):
-    """Whether nothing of the second version is left but numerals and `initially any`, as the text has it."""
+    """Return if nothing of the second version is left but numerals and `initially any`."""
     text = str(deployment).replace("initially any", "")
     new = {"event", "agent", "key", "set", "in", "_", "succ", "<", "<=", ">", ">="}
     return not new & set(re.findall(r"\w+|<->|->|[<>]=?", text))
 
 
 def explicitly(deployment, agents, **options):
-    """What the explicit engine finds, or the error."""
+    """Return what the explicit engine finds, or the error."""
     note(f"{agents}\n{deployment}")
     try:
         return verify(deployment, agents, engine="explicit", max_states=MAX_STATES, findings=False, **options)

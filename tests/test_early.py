@@ -1,4 +1,4 @@
-"""What fails is known before everything is explored, and stays so however the exploration ends."""
+"""A failure is known before everything is explored, and stays however the exploration ends."""
 
 from __future__ import annotations
 

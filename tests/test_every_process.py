@@ -32,7 +32,7 @@ print(json.dumps(report_data(st.verify(deployment, agent, engine=engine))))
 
 
 def said(seed: int, *words: str) -> dict[str, object]:
-    """What verification says of a deployment, where sets of strings are in the order that the seed gives."""
+    """Return what verification says of a deployment, with sets of strings in the order of the seed."""
     path = str(Path(__file__).parents[1] / "benchmarks")
     ended = subprocess.run(
         [sys.executable, "-c", _VERIFY, *words],

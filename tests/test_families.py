@@ -31,7 +31,7 @@ class Outcome:
 
 
 def simulated(program: Mapping[str, Instruction], bound: int) -> Outcome:
-    """What a machine does, step by step, until it halts, comes back, or exceeds the bound."""
+    """Return what a machine does, step by step, until it halts, comes back, or exceeds the bound."""
     at, counters = next(iter(program)), dict.fromkeys("ab", 0)
     seen: set[object] = set()
     most = steps = 0

@@ -1,4 +1,4 @@
-"""Why a bound is exceeded, and the change that would bound it: the loop is a run, the change was tried."""
+"""Reasons that a bound is exceeded, and changes that bound it: the loop is a run, the change was tried."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from engine_pairs import examples
 
 
 def verdicts(deployment: st.Deployment) -> set[bool | None]:
-    """What the engines say of its one specification."""
+    """Return what the engines say of its one specification."""
     found = (st.verify(deployment, engine=engine, findings=False) for engine in ("explicit", "symbolic"))
     return {verdict.holds for result in found for verdict in result.verdicts.values()}
 

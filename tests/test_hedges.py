@@ -144,7 +144,7 @@ def nonempty(calls: Sequence[st.Call]) -> Iterator[tuple[st.Call, ...]]:
 def agents_within(
     graph: Graph, families: Sequence[Sequence[tuple[st.Call, ...]]], draw: random.Random
 ) -> tuple[Iterator[Graph], bool]:
-    """What is left of the graph under each agent within it, and whether these are all; some of many."""
+    """Return what is left of the graph under each agent within it, and if these are all; some of many."""
     choices = [[*product(*map(nonempty, here))] for here in families]
     if math.prod(map(len, choices)) <= MOST_AGENTS:
         return (_made(graph, plan) for plan in product(*choices)), True
@@ -199,7 +199,7 @@ def remembering(graph: Graph, steps: int) -> tuple[Graph, list[int]]:
 def differs(
     graph: Graph, who: str, restriction: st.Restriction, sentence: Expanded, holds: bool, *, longest: int
 ) -> bool | None:
-    """Whether some agent gives another verdict; None where none was found and not all were tried that go by
+    """Return if some agent gives another verdict; None where none was found and not all were tried that go by
     the state."""
     choosing, draw, exhaustive = families(graph, who), random.Random(0), False
     for steps in range(longest + 1):

@@ -128,7 +128,7 @@ class Oracle:
         }
 
     def staying(self, within: set) -> set:
-        """Where a run starts that stays within a set for ever and meets each constraint again and again."""
+        """Return where a run starts that stays within a set and meets each constraint again and again."""
         part = self.graph.subgraph(within)
         good: set = set()
         for component in networkx.strongly_connected_components(part):

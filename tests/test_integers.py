@@ -352,7 +352,8 @@ event lose(i: item)
 
 
 def expanded(comparison: str, limit: int) -> str:
-    """That the sum of the stock, of two items at most, is so: what the store then holds, written out."""
+    """Return that the sum of the stock, of at most two items, is this, written out as contents of the
+    store."""
     meets = {"<=": int.__le__, ">": int.__gt__, "=": int.__eq__}[comparison]
     cases = ["(~exists i: item, k: n. Stock(i, k))"] if meets(0, limit) else []
     cases += [

@@ -56,7 +56,7 @@ def subject(name):
 
 
 def answers(deployment, policy, domain, called=str):
-    """What must stay; ``called`` gives the names of specifications as they are to be compared."""
+    """Return what must stay; ``called`` gives the names of specifications as they are to be compared."""
     agent = "any" if policy == "any" else deployment.policy(policy)
     try:
         result = verify(deployment, agent, domain=domain)

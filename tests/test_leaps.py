@@ -248,7 +248,7 @@ def test_deepening_finds_the_same() -> None:
 
 
 def differences(seed: int, count: Counter[str]) -> list[str]:
-    """How the engines differ from the search over more names on one generated deployment."""
+    """Return how the engines differ from the search over more names on one generated deployment."""
     deployment = st.parse_deployment(Generator(seed).text())
     about = questions(deployment).get(("jump", len(deployment.tool("jump").effects) - 1))
     names = max(about.names.values(), default=0) if about else 0

@@ -25,7 +25,7 @@ for block in blocks:
     ctypes.memset(block, 1, 32_000)
 print(re.search(r"AnonHugePages: *(\\d+) kB", pathlib.Path("/proc/self/smaps_rollup").read_text())[1])
 """
-"""How much of 64 MB, asked for in blocks as CUDD does for its nodes, is in large pages."""
+"""The part of 64 MB, asked for in blocks as CUDD does for its nodes, is in large pages."""
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_the_user_has_set_stays(own, expected):
 
 
 def gives_large_pages():
-    """Whether this system gives large pages to who asks, and has a C library that asks."""
+    """Return if this system gives large pages to who asks, and has a C library that asks."""
     name, version = platform.libc_ver()
     recent = name == "glibc" and tuple(map(int, version.split("."))) >= (2, 35)
     return recent and SETTING.exists() and "[madvise]" in SETTING.read_text(encoding="ascii")

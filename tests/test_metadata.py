@@ -1,4 +1,4 @@
-"""What the installed package says about itself: licence, authors, purpose, and the history of its versions.
+"""The metadata of the installed package: licence, authors, purpose, and the history of its versions.
 
 Read from the metadata that the build has made, not from `pyproject.toml`; after a change there the package
 has to be installed again.

@@ -1,4 +1,4 @@
-"""What documentation, docstrings and comments name is there: files, modules, and names in modules.
+"""Names in documentation, docstrings and comments exist: files, modules, and names in modules.
 
 One decision: a reference is a text between backquotes that looks like one: a path to a `.py` file, or dotted
 names that begin with a module of the package, or end with a class.
@@ -77,7 +77,7 @@ def bound_by(node):
 
 
 def resolves(parts):
-    """Whether dotted names are a module, or a name in one, by the end of the module's path."""
+    """Return if dotted names are a module, or a name in one, by the end of the module's path."""
     for cut in range(1, len(parts) + 1):
         module, rest = tuple(parts[:cut]), ".".join(parts[cut:])
         for known, path in MODULES:
@@ -87,7 +87,7 @@ def resolves(parts):
 
 
 def is_reference(parts):
-    """Whether dotted names look like a module of the package, or a class in one."""
+    """Return if dotted names look like a module of the package, or a class in one."""
     if parts[0] in ELSEWHERE or parts[-1] in EXTENSIONS:
         return False
     known = {name for module, _ in MODULES for name in module}

@@ -1,4 +1,4 @@
-"""What verdicts are about: each that is said without a caveat is true of every narrower agent."""
+"""The agents that verdicts are about: each verdict without a caveat is true of every narrower agent."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.gate
 
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
-"""Those of the site, and those beside the README."""
+"""The pages of the site, and those beside the README."""
 
 
 def named(path: Path) -> str:
@@ -30,7 +30,7 @@ def prose(path: Path) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """What a link into a page can name, as GitHub and MkDocs both make it from the headings."""
+    """Return what a link into a page can name, as GitHub and MkDocs both make it from the headings."""
     headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
     plain = (re.sub(r"[^\w -]", "", heading.lower()).strip() for heading in headings)
     return {re.sub(r"[ -]+", "-", heading) for heading in plain} | {

@@ -9,9 +9,9 @@ NAMES = sorted(protocols.FAULTS)
 SLOW = {"client_database", "german"}
 """These take longer."""
 UNKNOWN = {"szymanski_one_by_one"}
-"""What is published of these is not shown, which takes the benchmark minutes to say."""
+"""Protocols whose published property is not shown; the benchmark takes minutes to say so."""
 LONG = {"german_data"}
-"""What is published of these is shown in minutes, as the benchmark says."""
+"""Protocols whose published property is shown in minutes, by the benchmark."""
 FOUND_SOON = {"bakery", "readers_writers", "token_ring"}
 """Their faults are."""
 

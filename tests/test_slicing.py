@@ -62,7 +62,7 @@ def steps(whole: Deployment) -> Iterator[tuple[Instance, Instance | None]]:
 
 
 def follows(whole: Deployment, part: Deployment, before: Instance, after: Instance) -> bool:
-    """Whether the slice leads from D_K to D'_K, by one step at most and by taking values out of use."""
+    """Return if the slice leads from D_K to D'_K, by one step at most and by taking values out of use."""
     start, end = in_slice(whole, part, before), in_slice(whole, part, after)
     near = around(part, normal_restriction(part.within(dict.fromkeys(part.bounds, 2))), start, end)
     reached = {start}
@@ -88,7 +88,7 @@ def taken_out(part: Deployment, state: Instance, end: Instance, near: st.Restric
 
 
 def asked(whole: Deployment) -> Iterator[tuple[Deployment, tuple[Expanded, ...]]]:
-    """What is asked of its slices, and of which deployment."""
+    """Return what is asked of its slices, and of which deployment."""
     for spec in whole.specs:
         if (sentences := always(spec.formula)) is not None:
             yield whole, sentences
@@ -132,7 +132,7 @@ def test_values_may_be_active_by_what_a_slice_has_not() -> None:
 
 
 def looked_at(given: Deployment) -> int:
-    """How many slices were compared with the whole."""
+    """Return how many slices were compared with the whole."""
     compared = 0
     for whole, sentences in asked(given):
         parts = [part.deployment for part in slices(whole, sentences)]

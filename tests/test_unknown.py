@@ -33,7 +33,7 @@ PHRASES = {
     "bounded": ("whether t exceeds a bound is not decided", "has ended"),
     "fairness leaves nothing out": ("it asks for a fair run",),
 }
-"""What a reason says that names a hypothesis, which is given by the end of its name."""
+"""The words of a reason that names a hypothesis, which is given by the end of its name."""
 
 
 def decoded(mass, known=True):

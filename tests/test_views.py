@@ -1,4 +1,4 @@
-"""What holds for every number of records: parts of states on a few records that no step leaves."""
+"""Verdicts for every number of records: parts of states on a few records that no step leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown for every number of records, against runs over a few, on deployments made to break it.
+"""Proofs for every number of records, against runs over a few, on deployments made to break it.
 
 `VIEWS_CASES=2000 VIEWS_BOUND=6 pytest tests/test_views_attacked.py` looks at more, within larger bounds;
 `VIEWS_FROM` is the first seed.
@@ -72,7 +72,7 @@ def premises(spec: Spec) -> Iterator[tuple[Spec, Finding]]:
 def within_bounds(
     monkeypatch: pytest.MonkeyPatch, deployment: st.Deployment, agent: str, seed: int
 ) -> Deepening:
-    """What runs within bounds refute, nothing being shown without them. Each run is replayed there."""
+    """Return what runs within bounds refute, nothing being shown without them. Each run is replayed there."""
     with monkeypatch.context() as patched:
         patched.setattr(EveryNumber, "further", lambda self, asked: {})
         patched.setattr(EveryNumber, "is_open", False)

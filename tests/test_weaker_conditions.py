@@ -1,4 +1,4 @@
-"""What is shown for every number of records without conditions that rest on too many, or on no number."""
+"""Proofs for every number of records without conditions that rest on too many, or on no number."""
 
 from __future__ import annotations
 

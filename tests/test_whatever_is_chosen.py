@@ -1,4 +1,4 @@
-"""What is true whatever is chosen among records alike: both engines against all choices, one by one, on small
+"""Truth for every choice among symmetric records: both engines against all choices, one by one, on small
 deployments whose records an agent cannot tell apart."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is around a verdict on a file without a bound: hypotheses, commands, Python, findings."""
+"""Beside a verdict on a file without a bound: hypotheses, commands, Python, findings."""
 
 from __future__ import annotations
 

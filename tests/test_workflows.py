@@ -45,7 +45,7 @@ kinds = st.tuples(*[st.sampled_from(KINDS)] * 3)
 
 
 def given_agents(deployment, kinds):
-    """What each agent of the deployment is: a policy, everything, or a function that looks at names."""
+    """Return the agents of the deployment: a policy, everything, or a function that looks at names."""
     functions = {"one": by_name(1), "some": some_by_name(2)}
     names = [role.name for role in deployment.agents]
     return {name: functions.get(kind, kind) for name, kind in zip(names, kinds, strict=False)}
@@ -60,7 +60,7 @@ def solved(deployment, agents, **options):
 
 
 def by_explicit(deployment, agents="any"):
-    """What the explicit engine finds; the example is given up where there are too many states."""
+    """Return what the explicit engine finds; the example is given up where there are too many states."""
     note(f"{agents}\n{deployment}")
     try:
         return solved(deployment, agents, engine="explicit", max_states=MAX_STATES)

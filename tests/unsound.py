@@ -132,12 +132,12 @@ def _forall_as_exists(self, binder, body, env, joint=False, *, own=Checker._exis
 
 
 def _selects_all(self):
-    """What is offered is selected."""
+    """Return what is offered is selected."""
     return {name: self._offers.calls[name] for name in self.role.tools}
 
 
 def _selects_by_every_line(self):
-    """What any line of the policy matches is selected."""
+    """Return what any line of the policy matches is selected."""
     matched = {name: [self.manager.false] for name in self.role.tools}
     for rule in self._own:
         matched[rule.tool].append(self._matches(rule))
@@ -298,7 +298,7 @@ def _unshown(deployment, formula, holds) -> Evidence:
 
 
 def outcome(fault: Fault, deployment, agents, domain, directory) -> str:
-    """What becomes of the verdicts of an unsound engine about one deployment."""
+    """Return what becomes of the verdicts of an unsound engine about one deployment."""
     no_evidence = (
         SymbolicEngine,
         "evidence",

@@ -1,4 +1,4 @@
-"""What the tests of agents share: stores in a file and in a PostgreSQL database."""
+"""Stores that the tests of agents share, in a file and in a PostgreSQL database."""
 
 from __future__ import annotations
 

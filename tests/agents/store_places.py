@@ -1,4 +1,4 @@
-"""What the tests do to the database of a store behind the store's back."""
+"""Changes by the tests to the database of a store behind the store's back."""
 
 from __future__ import annotations
 

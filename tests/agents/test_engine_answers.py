@@ -23,7 +23,7 @@ def logprob(number, token):
 
 
 def sampled(question):
-    """What an engine of that model says."""
+    """Return what an engine of that model says."""
     best = max(question.request.allowed, key=lambda token: logprob(question.number, token))
     return Sampled(best, {token: logprob(question.number, token) for token in (best, *question.asked)})
 

@@ -21,7 +21,7 @@ def test_the_handler_comes_first_and_its_approver_second():
 
 
 def shared(contexts):
-    """How many letters of the prompts are those of an earlier prompt's beginning, all contexts alike."""
+    """Return how many letters of the prompts begin an earlier prompt, over all contexts."""
     prompt = st.Prompt.of(desk)
     texts = sorted(prompt.messages(context)[-1].content for context in contexts)
     states = [text[text.index("The database now") :] for text in texts]

@@ -142,7 +142,7 @@ def paper(name):
 
 
 def between(before, after):
-    """What stands between two pieces of the paper, by hand."""
+    """Return what stands between two pieces of the paper, by hand."""
     text = (shared_folder() / "paper.tex").read_text(encoding="utf-8")
     assert text.count(before) == 1
     return text.split(before)[1].split(after)[0]

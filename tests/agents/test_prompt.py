@@ -35,7 +35,7 @@ pending = live.rename(CANONICAL)
 
 
 def renamed_context(deployment):
-    """What the agent is shown and offered in the state, under canonical names."""
+    """Return what the agent is shown and offered in the state, under canonical names."""
     calls = frozenset(call.rename(CANONICAL) for call in offer(deployment, live))
     return DecisionContext(view(deployment, live).rename(CANONICAL), calls)
 

@@ -1,4 +1,4 @@
-"""What a prompt makes of texts and identifiers that anybody may have written."""
+"""Prompts with texts and identifiers that anybody may have written."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Spelling(ByteTokenizer):
 
 
 class Quick(ByteModel):
-    """What the server runs, in this process."""
+    """The code of the server, run in this process."""
 
     def logprobs(self, request):
         return quick_logprobs(0)(request)

@@ -66,7 +66,7 @@ CONTEXTS = [context(f"c{i}") for i in range(30)]
 
 @pytest.fixture
 def path(place):
-    """Where the store is: a file, or a PostgreSQL database."""
+    """Return where the store is: a file, or a PostgreSQL database."""
     return place
 
 

@@ -36,7 +36,7 @@ REFUND = frozenset({st.Call("issue_refund", ("t9",))})
 
 
 def sources(tmp_path, result=baseline):
-    """What a verified agent may be made from."""
+    """Return what a verified agent may be made from."""
     path = tmp_path / "report.json"
     path.write_text(json.dumps(report_data(result)), encoding="utf-8")
     return [result, report_data(result), json.loads(path.read_text()), path, str(path)]

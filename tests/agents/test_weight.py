@@ -1,4 +1,4 @@
-"""What a decision weighs, against its definition: the distribution over all texts, by brute force."""
+"""The weight of a decision, against its definition: the distribution over all texts, by brute force."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stead_sym.errors import InputError, StoreError
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.backend import Request, unforced
 from stead_sym.testing.byte_model import ALL, ByteModel
-from stead_sym.verification.findings.forced import forced_choices
+from stead_sym.verification.findings.answered import forced_choices
 
 desk = stead_sym.load("refund")
 prompt = Prompt.of(desk)

@@ -32,7 +32,7 @@ def words(verdicts):
 
 
 def certified(result, directory, **options):
-    """What the check says of the certificate of a result."""
+    """Return what the check says of the certificate of a result."""
     return st.check_certificate(st.write_certificate(result, directory), **options)
 
 

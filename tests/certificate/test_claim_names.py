@@ -34,7 +34,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def refusal(certificate, tmp_path):
-    """What the check says of the certificate with other claims."""
+    """Return what the check says of the certificate with other claims."""
     copy = shutil.copytree(certificate, tmp_path / "copy")
     file = copy / "certificate.json"
     data = json.loads(file.read_text(encoding="utf-8"))

@@ -34,7 +34,7 @@ JUNK = (
     {"rule": "each", "parts": []},
     [["P", ["u"]]],
 )
-"""What is put into the place of something."""
+"""The values that replace a part of a certificate."""
 
 FILES = ("certificate.json", "diagrams.json")
 

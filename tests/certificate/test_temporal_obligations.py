@@ -160,7 +160,7 @@ class Roots:
         self.diagrams = diagrams
 
     def where(self, *facts):
-        """Where all of these bits are set."""
+        """Return where all of these bits are set."""
         levels = self.diagrams["level_of_var"]
         for fact in facts:
             levels.setdefault(fact, len(levels))

@@ -115,7 +115,7 @@ def children(pid: int) -> list[int]:
 
 
 def gone(pid: int) -> bool:
-    """Whether the process ends before long."""
+    """Return if the process ends before long."""
     until = time.monotonic() + GRACE
     while time.monotonic() < until:
         if process_table().get(pid, ("Z", 0))[0] == "Z":

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import stead_sym
+from stead_sym.cli.child import EXPLORING
 from stead_sym.cli.main import main
 from stead_sym.cli.parser import whole_parser
-from stead_sym.cli.supervised import EXPLORING
 
 _SRC = Path(stead_sym.__file__).parents[1]
 _DESK = Path(__file__).resolve().parents[1] / "conform" / "case_desk.py"

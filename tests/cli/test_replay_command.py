@@ -153,7 +153,7 @@ def test_what_is_no_evidence_is_one_line(capsys, tmp_path, name):
 
 
 def kind(part):
-    """What items of a list have in common that are read by the same code: their type, or their keys."""
+    """Return the type or the keys of an item, which items that the same code reads share."""
     return tuple(part) if isinstance(part, dict) else type(part).__name__
 
 

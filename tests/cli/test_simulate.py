@@ -135,7 +135,7 @@ def test_what_breaks_the_definition_is_said(topic: str, fault: str) -> None:
 
 
 def shown(app: StepperApp) -> Mapping[str, str]:
-    """What the parts of the screen say."""
+    """Return what the parts of the screen say."""
     texts = {
         name: str(app.query_one(f"#{name}", Static).render()) for name in ("title", "state", "faults", "run")
     }

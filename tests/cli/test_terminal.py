@@ -37,7 +37,7 @@ class Terminal(io.StringIO):
 
 
 def output(*words: str) -> str:
-    """What a command writes on a terminal without colours, in which nothing may be that it would obey."""
+    """Return what a command writes on a terminal without colours; it must contain nothing to obey."""
     out, err = Terminal(), Terminal()
     with redirect_stdout(out), redirect_stderr(err):
         status = main(list(words))
@@ -48,7 +48,7 @@ def output(*words: str) -> str:
 
 
 def places(data: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
-    """Where in JSON a text stands, as a value or as a key."""
+    """Return where in JSON a text stands, as a value or as a key."""
     match data:
         case str():
             yield path

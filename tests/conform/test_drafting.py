@@ -9,18 +9,17 @@ from random import Random
 
 import pytest
 import sqlalchemy as sa
+from random_databases import compare_calls
 
 import stead_sym as st
 from refund_app.binding import binding as refunds
 from refund_app.faults import FAULTS
 from stead_sym.conformance.binding import Binding
-from stead_sym.conformance.conform import Comparison, conform, reached
+from stead_sym.conformance.conform import conform, reached
 from stead_sym.conformance.drafting.drafted import draft_tools, has_effect
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.drafting.text import text_with
-from stead_sym.conformance.found import Difference
 from stead_sym.conformance.restricted import small_restriction
-from stead_sym.conformance.system import CannotLoad, opened
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Effect
 from stead_sym.errors import InputError
@@ -130,25 +129,9 @@ def test_what_templates_explain_is_drafted_and_agrees_with_the_system(name):
 
 
 def on_other_states(text, binding, seed, number=150):
-    """The calls that a file offers on random databases, and how the system differs from it there."""
-    deployment = st.parse_deployment(text)
-    states = States(deployment, Random(seed))
-    offered, differences = 0, []
-    with opened(deployment, binding) as system:
-        for state in filter(None, (states.random_state() for _ in range(number))):
-            comparison = Comparison(deployment, binding, system, small_restriction(deployment, state))
-            try:
-                comparison.load(state)
-            except CannotLoad:
-                continue
-            for tool in deployment.tools:
-                if tool.name in binding.tools and has_effect(tool):
-                    allowed = calls_of(deployment, tool, state)
-                    offered += len(allowed)
-                    for call in sorted(allowed | set(states.calls(tool, state, 20))):
-                        found = comparison.compare(tool, call, state, call in allowed)
-                        differences += [found] if isinstance(found, Difference) else []
-    return offered, differences
+    """Return how many calls a file offers on random databases, and how the system differs from it there."""
+    found = [*compare_calls(st.parse_deployment(text), binding, seed=seed, number=number)]
+    return sum(offered for offered, _ in found), [one for _, one in found if one is not None]
 
 
 def test_a_draft_says_what_supports_it_and_that_it_may_be_wrong():

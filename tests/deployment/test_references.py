@@ -120,7 +120,7 @@ def referring(deployment: st.Deployment, choice: int) -> st.Deployment | None:
 
 
 def kept(deployment: st.Deployment) -> object:
-    """That every reference is kept."""
+    """Check that every reference is kept."""
     named = {reference.name for reference in deployment.schema.references}
     return conjunction(tuple(c.invariant for c in claims(deployment) if c.name in named))
 

@@ -70,7 +70,7 @@ def edit(act: Callable[[Editor], Awaitable[None]]) -> None:
 
 
 def position(text: str, what: str, offset: int = 0, number: int = 0) -> lsp.Position:
-    """Where a text stands, in UTF-16 units."""
+    """Return where a text stands, in UTF-16 units."""
     begin = -1
     for _ in range(number + 1):
         begin = text.index(what, begin + 1)
@@ -148,7 +148,7 @@ def test_places_count_in_the_units_of_the_protocol() -> None:
 
 
 LINES = re.compile("\r\n|\r|\n")
-"""What ends a line, by the protocol; a page break and what Unicode calls a line separator do not."""
+"""The ends of lines by the protocol; a page break and what Unicode calls a line separator do not."""
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -75,7 +75,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def fits(token: Token, scope: str) -> bool:
-    """Whether the scope is one for the kind of token."""
+    """Return if the scope is one for the kind of token."""
     match token.type:
         case "NAME" | "PRIMED":
             return scope.startswith(("variable.", "entity.name."))

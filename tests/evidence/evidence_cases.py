@@ -111,8 +111,8 @@ def changes(state, step):
 
 
 def told(evidence):
-    """What has to be said of each claim: the claim itself, but of a quantifier in a row of those that one
-    value decides each the values alone, and of what holds all along a run once."""
+    """Return what has to be said of each claim: the claim itself, but of a quantifier in a row of those that
+    one value decides each the values alone, and of what holds all along a run once."""
     inner = {
         id(below)
         for node in evidence.nodes
@@ -128,7 +128,7 @@ def told(evidence):
 
 
 def seen_along(evidence):
-    """Whether some run has a claim that is seen in each of several states."""
+    """Return if some run has a claim that is seen in each of several states."""
     return any(
         isinstance(node.reason, Run)
         and len(node.reason.along) > 2

@@ -172,7 +172,7 @@ def alterations(data):
 
 
 def noticed(deployment, wrappers, data, unshown):
-    """How an alteration is noticed, "" if it is not; and the evidence that was read."""
+    """Return how an alteration is noticed, "" if it is not; and the evidence that was read."""
     try:
         written = read_evidence(deployment, data, "altered")
     except InputError:

@@ -58,7 +58,7 @@ def lassos(graph, path):
 
 
 def on_run(formula, run, where):
-    """Whether X, F, G, U or W holds of a run, ``where(g)`` being the states of g."""
+    """Return if X, F, G, U or W holds of a run, ``where(g)`` being the states of g."""
     match formula:
         case Future(_, g):
             return any(i in where(g) for i in run)

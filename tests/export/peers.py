@@ -24,8 +24,8 @@ _BUILT = Path(__file__).parents[2] / ".ci" / "peers"
 
 @dataclass(frozen=True)
 class Found:
-    """What a peer says: the answers by specification, and how many states, transitions and initial states
-    there are, without what is held; ``nodes`` with it."""
+    """The results of a peer: the answers by specification, and how many states, transitions and initial
+    states there are, without what is held; ``nodes`` with it."""
 
     answers: dict[str, bool]
     initial: int

@@ -69,7 +69,7 @@ def peer():
 
 
 def decides(rules: CedarRules, questions: list[tuple[st.Call, Instance]]) -> list[bool]:
-    """What the rules answer, without errors; rules, requests and entities fit the schema."""
+    """Return what the rules answer, without errors; rules, requests and entities fit the schema."""
     cedar = peer()
     checked = cedar.validate_policies(rules.text, rules.schema)
     assert checked.validation_passed, (rules.text, [str(error) for error in checked.errors])

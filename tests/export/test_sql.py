@@ -92,6 +92,19 @@ def exported(body):
                 'INSERT INTO seen ("user", "order") VALUES (:u, :p)',
             ],
         ),
+        (  # a negation is put inside, and a parameter that it makes active needs no query of its own
+            "  guard ~(Seen(u, o) -> exists x: user. ~(Seen(x, o) & ~Closed()))\n  effect clear Seen",
+            [
+                'SELECT 1 WHERE NOT (NOT EXISTS (SELECT 1 FROM seen WHERE seen."user" = :u'
+                ' AND seen."order" = :o) OR EXISTS (SELECT 1 FROM "order" WHERE NOT EXISTS'
+                ' (SELECT 1 FROM seen AS seen_2 WHERE seen_2."user" = "order"."by" AND seen_2."order" = :o)'
+                " OR EXISTS (SELECT 1 FROM closed))"
+                " OR EXISTS (SELECT 1 FROM seen AS seen_3 WHERE NOT EXISTS (SELECT 1 FROM seen AS seen_4"
+                ' WHERE seen_4."user" = seen_3."user" AND seen_4."order" = :o)'
+                " OR EXISTS (SELECT 1 FROM closed AS closed_2)))",
+                "DELETE FROM seen",
+            ],
+        ),
         (  # what reads orders comes before what deletes them, whatever is written first
             "  guard Seen(u, o)\n  effect\n    delete Order(id = o)\n"
             "    delete Seen(x, o) for x: user where Order(id = o, by = x)",

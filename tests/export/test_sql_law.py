@@ -149,13 +149,13 @@ def agrees(made, states, restriction):
 
 
 def is_broken(state):
-    """Whether a database is one that no deployment may reach."""
+    """Return if a database is one that no deployment may reach."""
     claims = broken_keys, broken_references, out_of_range
     return any(next(broken(state.schema, state.facts), None) is not None for broken in claims)
 
 
 def ends_of(deployment, call, state, restriction):
-    """Where a call leads; None if it breaks what the deployment claims."""
+    """Return where a call leads; None if it breaks what the deployment claims."""
     try:
         ends = [*databases(deployment, call, state, restriction)]
     except SteadError:
@@ -273,7 +273,7 @@ def test_packaged_examples_come_back(name):
 
 
 def some(number):
-    """How many calls were compared, in words."""
+    """Return how many calls were compared, in words."""
     return "no call compared" if number == 0 else "calls compared"
 
 

@@ -213,7 +213,7 @@ def check_spec(reference, spec, findings):
 
 
 def holds_with_range(reference, formula, occurrence, said):
-    """Whether the formula holds with what the text says in the place of a premise that implies it."""
+    """Return if the formula holds with what the text says in the place of a premise that implies it."""
     sorts = {f.binder.name: f.binder.sort for f in occurrence.above if isinstance(f, Quantified)}
     by = reference.deployment.formula(said, sorts)
     weaker = replaced(formula, occurrence.path, And((occurrence.formula, Not(by))))

@@ -68,8 +68,8 @@ def without_line(text, place):
 
 
 def pasted(text, finding):
-    """What the remedy of the finding makes of the text, in each way that it proposes; nothing where it is
-    prose, or has a place to fill in that only the author can fill."""
+    """Return what the remedy of the finding makes of the text, in each way that it proposes; nothing where
+    it is prose, or has a place to fill in that only the author can fill."""
     quoted = re.findall(r"`([^`]*)`", finding.remedy)
     about = re.findall(r"`([^`]*)`", finding.text)
     place = finding.place
@@ -148,7 +148,7 @@ def green(text, agent):
 
 
 def told(result):
-    """How often each kind is found of each specification: the words of a finding may quote what is pasted."""
+    """Return how often each kind is found of each specification, as findings may quote what is pasted."""
     return Counter((finding.kind, finding.spec) for finding in result.findings)
 
 

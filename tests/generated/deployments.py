@@ -155,7 +155,7 @@ def _grounds(draw: st.DrawFn, max_bound: int, max_arity: int) -> _Ground:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What tools may look like; see `deployments`."""
+    """The forms that tools may have; see `deployments`."""
 
     keep_bounds: bool
     total: bool
@@ -239,7 +239,7 @@ def _effects(
 
 @st.composite
 def _condition(draw: st.DrawFn, ground: _Ground, name: str, scope: Mapping[str, str], form: _Form) -> Formula:
-    """What `choose` asks for; satisfiable by construction where the form is total."""
+    """Return what `choose` asks for; satisfiable by construction where the form is total."""
     if draw(st.booleans()):
         return TRUE
     where = draw(formulas(ground.signature, scope, depth=1))

@@ -55,7 +55,7 @@ _PATHS: tuple[Path, ...] = ("A", "E")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What generated formulas may mention.
+    """The symbols that generated formulas may mention.
 
     ``symbols``: relations, and definitions, with the sorts of their columns; ``constants``: per sort
     (every sort is a key); ``names``: those that binders take. ``ordered`` sorts are compared, over the
@@ -79,7 +79,7 @@ class Signature:
         return [*variables, *(Const(c) for c in self.constants[sort] if c not in scope)]
 
     def tells(self, sort: str, *terms: Term) -> bool:
-        """Whether the terms say that they are of the sort: a constant of several sorts and `_` do not."""
+        """Return if the terms say that they are of the sort: a constant of several sorts and `_` do not."""
         shared = {c for s, constants in self.constants.items() if s != sort for c in constants}
         return any(isinstance(t, Var) or (isinstance(t, Const) and t.value not in shared) for t in terms)
 

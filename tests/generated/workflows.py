@@ -72,7 +72,7 @@ _MOST_ENSURED = 6
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What all formulas refer to."""
+    """The schema and the constants of all formulas."""
 
     schema: Schema
     bounds: Mapping[str, int]
@@ -147,7 +147,7 @@ def workflows(
 
 
 def _choices(deployment: Deployment) -> int:
-    """How many facts `initially any` leaves open on the literal domain."""
+    """Return how many facts `initially any` leaves open on the literal domain."""
     if deployment.initially is None:
         return 0
     sizes = theorem_restriction(deployment, deployment.specs).sizes
@@ -233,7 +233,7 @@ def _initially(draw: st.DrawFn, ground: _Ground) -> tuple[Initially, ...]:
 
 @dataclass(slots=True)
 class _Form:
-    """What tools and events may look like; see the module for ``sound``."""
+    """The forms that tools and events may have; see the module for ``sound``."""
 
     ground: _Ground
     sound: bool

@@ -17,7 +17,8 @@ from generated.integers import Texts
 from generated.strategies import instances
 from stead_sym.conformance.bound_tables import BoundTables
 from stead_sym.deployment.gates import matched
-from stead_sym.guard.cells import Cell, Cells
+from stead_sym.export.conditions import Cell
+from stead_sym.guard.cells import Cells
 from stead_sym.guard.queries import Queries
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import tells_of_steps

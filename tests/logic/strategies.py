@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from mixed_formulas import Mixed
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import Parts
+from stead_sym.deployment.tool import Call
+from stead_sym.engines.explicit.explore import Graph
 from stead_sym.logic.sorts import Names
 from stead_sym.logic.syntax import (
     OFFERED,
@@ -44,6 +49,7 @@ SCHEMA = Schema(
     (Relation("P", ("a",)), Relation("Q", ("a", "a")), Relation("R", ("a", "k")), Relation("N", ())),
 )
 POOL = {"a": ("c0", "c1", "c2"), "k": ("k1", "k2")}
+GRAPH_SCHEMA = Schema((Sort("n", ("n0", "n1", "n2", "n3")),), (Relation("P", ("n",)), Relation("G", ())))
 NAMES = Names(SCHEMA, {"c0": "a", "c1": "a", "k1": "k", "k2": "k"})
 
 
@@ -175,3 +181,43 @@ def definitions(draw):
     params = (Binder("x", "a"), Binder("z", "k"))
     first = Definition("E1", params, draw(well_sorted({"x": "a", "z": "k"}, 2, inner)))
     return {"E1": first, "E2": second}
+
+
+def _graph_leaves(scope):
+    held = [Atom("P", (Var(name),)) for name in sorted(scope)]
+    return st.sampled_from([Atom("G"), *held])
+
+
+@st.composite
+def temporal_formulas(draw):
+    """Draw blocks of quantifiers, counts and connectives around all temporal operators."""
+    mixed = Mixed(_graph_leaves, st.builds(Binder, st.sampled_from("xy"), st.just("n")))
+    first, second = draw(mixed.sentences(3)), draw(mixed.sentences(2))
+    path = draw(st.sampled_from("AE"))
+    return draw(
+        st.sampled_from(
+            [
+                first,
+                *(operator(path, first) for operator in (Next, Future, Globally)),
+                *(Until(path, first, second, weak=weak) for weak in (False, True)),
+            ]
+        )
+    )
+
+
+@st.composite
+def small_graphs(draw):
+    """Draw graphs of 2 to 4 states over `GRAPH_SCHEMA`, with all runs or the fair ones."""
+    number = draw(st.integers(2, 4))
+    facts = [Fact("G", ()), *(Fact("P", (u,)) for u in GRAPH_SCHEMA.sort("n").values)]
+    chosen = draw(
+        st.lists(st.frozensets(st.sampled_from(facts)), min_size=number, max_size=number, unique=True)
+    )
+    instances = tuple(Instance(GRAPH_SCHEMA, holding) for holding in chosen)
+    targets = st.lists(st.integers(0, number - 1), min_size=1, max_size=2, unique=True)
+    call = Call("go", ())
+    edges = tuple(tuple((call, target) for target in draw(targets)) for _ in instances)
+    fair = draw(st.sampled_from([(), (Atom("G"),), (Atom("G"), Not(Atom("G")))]))
+    deployment = Deployment("graph", GRAPH_SCHEMA, instances[0], {}, Parts(fair=fair))
+    nothing, actors = (frozenset(),) * number, ({call: ("",)},) * number
+    return Graph(deployment, 1, instances, edges, nothing, actors)

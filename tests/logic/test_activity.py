@@ -1,4 +1,4 @@
-"""What the shape of a formula says of its variables: a law, and the shapes that are recognised."""
+"""Active variables by the shape of a formula: a law, and the shapes that are recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message says of what is written out of habit from another language."""
+"""Messages about text that is written out of habit from another language."""
 
 from __future__ import annotations
 

@@ -5,36 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import states, well_sorted
+from strategies import small_graphs, states, temporal_formulas, well_sorted
 
-from mixed_formulas import Mixed
-from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Parts
 from stead_sym.deployment.restriction import theorem_restriction
-from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.check import Labelling
-from stead_sym.engines.explicit.explore import Graph
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import core, definition, written
 from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Count,
-    Future,
-    Globally,
-    Next,
-    Not,
-    Until,
-    Use,
-    Var,
-    subformulas,
-)
-from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Relation, Schema, Sort
-
-SCHEMA = Schema((Sort("n", ("n0", "n1", "n2", "n3")),), (Relation("P", ("n",)), Relation("G", ())))
+from stead_sym.logic.syntax import And, Atom, Count, Not, Until, Use, subformulas
 
 
 @given(st.data(), states())
@@ -44,52 +22,13 @@ def test_a_first_order_formula_means_what_its_core_means(data, state):
         assert holds(core(formula), state, {"v": value}) is holds(formula, state, {"v": value})
 
 
-def _leaves(scope):
-    held = [Atom("P", (Var(name),)) for name in sorted(scope)]
-    return st.sampled_from([Atom("G"), *held])
-
-
-@st.composite
-def _formulas(draw):
-    """Blocks of quantifiers, counts and connectives around all temporal operators."""
-    mixed = Mixed(_leaves, st.builds(Binder, st.sampled_from("xy"), st.just("n")))
-    first, second = draw(mixed.sentences(3)), draw(mixed.sentences(2))
-    path = draw(st.sampled_from("AE"))
-    return draw(
-        st.sampled_from(
-            [
-                first,
-                *(operator(path, first) for operator in (Next, Future, Globally)),
-                *(Until(path, first, second, weak=weak) for weak in (False, True)),
-            ]
-        )
-    )
-
-
-@st.composite
-def _graphs(draw):
-    number = draw(st.integers(2, 4))
-    facts = [Fact("G", ()), *(Fact("P", (u,)) for u in SCHEMA.sort("n").values)]
-    chosen = draw(
-        st.lists(st.frozensets(st.sampled_from(facts)), min_size=number, max_size=number, unique=True)
-    )
-    instances = tuple(Instance(SCHEMA, holding) for holding in chosen)
-    targets = st.lists(st.integers(0, number - 1), min_size=1, max_size=2, unique=True)
-    call = Call("go", ())
-    edges = tuple(tuple((call, target) for target in draw(targets)) for _ in instances)
-    fair = draw(st.sampled_from([(), (Atom("G"),), (Atom("G"), Not(Atom("G")))]))
-    deployment = Deployment("graph", SCHEMA, instances[0], {}, Parts(fair=fair))
-    nothing, actors = (frozenset(),) * number, ({call: ("",)},) * number
-    return Graph(deployment, 1, instances, edges, nothing, actors)
-
-
-@given(_graphs(), _formulas())
+@given(small_graphs(), temporal_formulas())
 def test_a_formula_means_what_its_core_means_over_all_runs_and_over_the_fair_ones(graph, formula):
     labelling = Labelling(graph, theorem_restriction(graph.deployment, ()))
     assert labelling.satisfying(core(formula)) == labelling.satisfying(formula)
 
 
-@given(_formulas())
+@given(temporal_formulas())
 def test_a_core_has_the_operators_of_the_kernel_only_and_is_its_own_core(formula):
     found = core(formula)
     assert core(found) == found

@@ -1,4 +1,4 @@
-"""What the traversals of formulas give."""
+"""The traversals of formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of language models share: which libraries they need, the deployments, a server of their own.
+"""Shared by the tests of language models: the libraries they need, the deployments, a server of their own.
 
 STEAD_MODELS=required makes a library that is missing an error instead of a skip; CI sets it.
 """
@@ -37,7 +37,7 @@ TWO_CASES = (
 )
 busy = parse_deployment(TWO_CASES, "two.stead")
 SERVED = "small"
-"""What a server calls the model that it serves."""
+"""The name of the model in the answers of a server."""
 
 
 def needs(extra: str, *modules: str) -> None:
@@ -98,7 +98,7 @@ def wait_for(process: subprocess.Popen, port: int, log: Path, seconds: float = 1
 
 
 def shown(report):
-    """What a report says of the specifications, without the names and margins of who decided."""
+    """Return what a report says of the specifications, without the names and margins of who decided."""
     specs = {}
     for name, spec in report["specs"].items():
         evidence = {key: part for key, part in spec["evidence"].items() if key != "agents"}

@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # models this small are slower wi
 
 @pytest.fixture(scope="session")
 def texts():
-    """What a tokenizer is learnt from."""
+    """Return what a tokenizer is learnt from."""
     examples = list(small_model.refund_examples(prompt, "approving", 0, 3))
     return [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]
 

@@ -1,4 +1,4 @@
-"""What a message spells is never a control token, for every control token of tokenizers of several kinds; and
+"""The text of a message is never a control token, for every control token of tokenizers of several kinds; and
 prompts that spell none have the tokens that the tokenizer gives their whole text."""
 
 from __future__ import annotations

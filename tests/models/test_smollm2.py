@@ -75,7 +75,7 @@ def backend(request):
 
 @pytest.fixture(scope="module")
 def reference(llama):
-    """What llama.cpp says at every node of every context of the example, under the package's prompts."""
+    """Return what llama.cpp says at each node of each context of the example, under the package's prompts."""
     agent = ModelAgent(llama, Prompt.of(desk), rule=Greedy(WIDE))
     result = verify(desk, agent)
     return {context: agent.answer(context) for context, _ in result.decisions}

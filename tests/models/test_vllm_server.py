@@ -151,7 +151,7 @@ def unlikely(request, logprobs):
 
 
 def unasked(request, logprobs):
-    """What a server says that does not know logprob_token_ids: the likeliest of all tokens."""
+    """Return what a server says that does not know logprob_token_ids: the likeliest of all tokens."""
     [taken], [likely] = logprobs["tokens"], logprobs["top_logprobs"]
     logprobs["top_logprobs"] = [{taken: likely[taken], "token_id:0": -1.0}]
 
@@ -162,7 +162,7 @@ def logits(request, logprobs):
 
 
 def words(request, logprobs):
-    """What a server says that does not know return_tokens_as_token_ids."""
+    """Return what a server says that does not know return_tokens_as_token_ids."""
     logprobs["tokens"] = ["issue"]
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show: markup with the text beside it, everything escaped; tables of pandas."""
+"""Displays in notebooks: markup with the text beside it, everything escaped; tables of pandas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def result(request):
 
 
 def shown(thing) -> tuple[str, str]:
-    """What a notebook gets, checked to be the two kinds of it, the markup well formed."""
+    """Return what a notebook gets, checked to be the two kinds of it, the markup well formed."""
     bundle = thing._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert bundle["text/html"] == thing._repr_html_()

@@ -110,8 +110,8 @@ def test_only_a_wide_layer_is_broken():
 
 
 def _points(many):
-    """How many points the lines of a graph of so many nodes pass, short and long edges mixed; the work of a
-    sweep is proportional to it."""
+    """Return how many points the lines of a graph of so many nodes pass, short and long edges mixed; the
+    work of a sweep is proportional to it."""
     random = Random(1)
     edges = {(k // 3, k) for k in range(1, many)}
     edges |= {(random.randrange(many), random.randrange(many)) for _ in range(many // 3)}

@@ -1,4 +1,4 @@
-"""What a reader has to know beside the word of a verdict stands with it in every form of a report."""
+"""The facts that a reader needs beside the word of a verdict stand with it in every form of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not fit is said in one line that helps: agents, events, numbers, definitions in definitions."""
+"""Errors have one line that helps: agents, events, numbers, definitions in definitions."""
 
 from __future__ import annotations
 

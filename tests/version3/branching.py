@@ -29,7 +29,7 @@ class Graph:
         self.fair = fair
         self.found: dict[object, int] = {}
         self.starts = self.always(self.all)
-        """Where some fair run starts."""
+        """The states in which some fair run starts."""
 
     def where(self, each: Iterator[bool]) -> int:
         return sum(1 << i for i, true in enumerate(each) if true)
@@ -38,14 +38,14 @@ class Graph:
         return self.where(bool(after & z) for after in self.after)
 
     def least(self, f: int, g: int) -> int:
-        """Where some run comes to g, through f: the least solution of Z = g | f & EX Z."""
+        """Return where some run comes to g, through f: the least solution of Z = g | f & EX Z."""
         z = 0
         while (more := g | f & self.before(z)) != z:
             z = more
         return z
 
     def always(self, f: int) -> int:
-        """Where some fair run stays in f: the greatest Z in f from which each fair set is met again in Z."""
+        """Return where some fair run stays in f: the greatest Z in f that meets each fair set again in Z."""
         z = f
         while True:
             fewer = z & self.before(z)

@@ -59,7 +59,7 @@ class Maker:
         self.random = random
         self.on = {name for name in constructs if random.random() < 0.75} or set(constructs[:1])
         self.careless = random.random() < 0.25
-        """What keeps a deployment free of errors is left out here and there."""
+        """If set, parts that keep a deployment free of errors are left out here and there."""
         self.names = 0
         self.tools: tuple[Tool, ...] = ()
         self.agents: tuple[str, ...] = ()
@@ -513,7 +513,7 @@ def deployment(random: Random, constructs: tuple[str, ...] = ALL) -> Deployment:
 
 
 def settings(random: Random, d: Deployment) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Which agents to verify it with, each ``any`` or a policy, and behind which gates."""
+    """Return which agents to verify it with, each ``any`` or a policy, and behind which gates."""
     agents = {a.name: random.choice(["any", *(name for name, _ in a.policies)]) for a in d.agents}
     gates = tuple(name for name, _ in d.gates if random.random() < 0.6)
     return agents, gates

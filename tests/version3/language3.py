@@ -1,4 +1,4 @@
-"""What a file of version 3 says, as plain values, and its text: for the reference, without the package.
+"""The content of a file of version 3 as plain values, and its text: for the reference, without the package.
 
 A variable has its sort with it, so that nothing is inferred; text that comes of it is fully bracketed.
 """
@@ -309,7 +309,7 @@ class Deployment:
 
 
 def below(node: Any) -> tuple[Any, ...]:
-    """What a node, or a tuple of nodes, directly consists of."""
+    """Return what a node, or a tuple of nodes, directly consists of."""
     if isinstance(node, tuple):
         return node
     if is_dataclass(node):

@@ -1,4 +1,4 @@
-"""What a deployment of version 3 means, by enumeration of states, runs and assignments.
+"""The meaning of a deployment of version 3, by enumeration of states, runs and assignments.
 
 Written from the language's reference and from nothing else of the package, so that a difference to an engine
 is a mistake of one of the two. A *state* is a database, the last step as far as some formula that counts asks
@@ -94,7 +94,7 @@ class Reference(Steps):
         return all(fits(name) for name in spec.only_for)
 
     def relevant(self) -> Iterator[object]:
-        """Where formulas count for what is kept of steps and of the past."""
+        """Return where formulas count for what is kept of steps and of the past."""
         yield from chain(self.specs.values(), self.d.fair, self.d.terminal, self.d.tools)
         for agent in self.d.agents:
             yield agent.views
@@ -163,7 +163,8 @@ class Reference(Steps):
                 yield facts
 
     def kept(self, call: Call, agent: str | None) -> tuple[str, tuple[Datum, ...], str | None] | None:
-        """What is kept of a step: nothing, if no formula names its tool; the agent, if one asks for it."""
+        """Return what is kept of a step: nothing if no formula names its tool; the agent if one asks for
+        it."""
         if call[0] not in self.named:
             return None
         return (*call, agent if call[0] in self.named_by else None)
@@ -245,7 +246,7 @@ class Reference(Steps):
         )
 
     def verdicts(self, after: Mapping[State, set[State]], initial: set[State]) -> dict[str, bool]:
-        """What holds in all initial states, in both readings of the `fair` lines.
+        """Return what holds in all initial states, in both readings of the `fair` lines.
 
         The first is on fair runs, the second on these and on those that come to where no fair run starts.
         """

@@ -1,4 +1,4 @@
-"""What can be done in a state, who does it, and what comes of it."""
+"""The calls of a state, their agents, and the states that they lead to."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Steps(Truths):
                 yield tool.name, values
 
     def fits(self, rule: Rule, call: Call, at: Reading) -> bool:
-        """Whether a line of a policy or gate matches a call."""
+        """Return if a line of a policy or gate matches a call."""
         if rule.tool != call[0]:
             return False
         env: dict[Var, Datum] = {}
@@ -82,7 +82,7 @@ class Steps(Truths):
         return [call for tool in tools for call in self.calls(tool, at) if self.is_allowed(call, at)]
 
     def shown(self, agent: Agent, calls: list[Call], at: Reading) -> Reading:
-        """What the agent sees: facts by its views, and as values those of them and of the calls."""
+        """Return what the agent sees: facts by its views, and as values those of them and of the calls."""
         facts = at.facts
         if agent.views:
             facts = frozenset(
@@ -211,7 +211,7 @@ class Steps(Truths):
     # Claims.
 
     def broken(self, facts: Facts) -> str | None:
-        """What kind of claim the database breaks first: bounds, then keys, then references."""
+        """Return what kind of claim the database breaks first: bounds, then keys, then references."""
         bounds, active = dict(self.d.bounds), self.active(facts)
         for sort in self.d.sorts:
             if sort.values is None:

@@ -50,7 +50,7 @@ def kind_of(claim: str) -> str:
 
 
 def found(d: Deployment, agents: dict[str, str], gates: tuple[str, ...], engine: str, domain: str):
-    """What an engine says: sizes and verdicts, or the claim that is broken and the length of its run."""
+    """Return what an engine says: sizes and verdicts, or the broken claim and the length of its run."""
     read = st.parse_deployment(text_of(d), "d.stead")
     agent = agents.get("", agents)
     try:
@@ -68,7 +68,7 @@ def found(d: Deployment, agents: dict[str, str], gates: tuple[str, ...], engine:
 
 
 def difference(expected: Answer, result, domain: str) -> str | None:
-    """What is not as expected, in a line."""
+    """Return what is not as expected, in a line."""
     if isinstance(result, tuple):
         kind, length = result
         lengths = {broken.kind: broken.length for broken in expected.broken}

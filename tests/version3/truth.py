@@ -1,4 +1,4 @@
-"""What a formula says of one state: of its database, the step into it, and what was before.
+"""The truth of a formula in one state: in its database, the step into it, and what was before.
 
 A *state* is a database, the last step as far as some formula that counts asks for it, and the truth of each
 ``since`` and ``previously`` for all assignments of active values and constants.
@@ -75,7 +75,8 @@ class State:
 
 @dataclass(frozen=True)
 class Reading:
-    """Where a formula is read: facts, what quantifiers range over, and the state with its step and past."""
+    """The point at which a formula is read: facts, what quantifiers range over, and the state with its step
+    and past."""
 
     facts: Facts
     active: Mapping[str, frozenset[Datum]]
@@ -171,7 +172,7 @@ class Truths:
         )
 
     def holds(self, f: Formula, at: Reading, env: Env) -> bool:
-        """Whether a formula without temporal operators, expanded, is true where it is read."""
+        """Return if a formula without temporal operators, expanded, is true where it is read."""
         match f:
             case Truth(value):
                 return value

@@ -7,11 +7,13 @@ the system may end the process that takes the most memory.
 One decision: the child is the same command on the same streams and prints its own report and errors. It sends
 its progress to the parent over a socket. The parent shows it, watches the clock and the child's memory, and
 kills the child at a limit. Before the child prints, it waits until the parent has removed its display. The
-child sends each established verdict at once, and the parent keeps it (`Watcher.keep`).
+child sends each established verdict at once, and the parent keeps it (`Watcher.keep`). The parent parses the
+limits and the options on the amount of output, and nothing else; so it imports little.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import select
@@ -21,11 +23,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stead_sym.errors import SIGNALLED
+from stead_sym.cli.numbers import positive, seconds
+from stead_sym.errors import SIGNALLED, InputError
+from stead_sym.report.progress import progress_on_stderr
 from stead_sym.support.memory import resident, with_huge_pages
 from stead_sym.support.progress import Progress
 
@@ -207,3 +211,41 @@ class _Watch:
         if limits.memory is not None and (used := resident(self._pid) // _MIB) > limits.memory:
             return f"stopped at {used:,} MiB, past the limit of {limits.memory:,} MiB (--memory)"
         return ""
+
+
+# the commands that run in a child process, and the arguments that the parent reads
+
+
+EXPLORING = frozenset(
+    {"blame", "bounds", "conform", "draft", "export", "graph", "shield", "symmetry", "verify"}
+)
+"""The commands that explore."""
+_HELP = frozenset({"-h", "--help"})
+
+
+def supervised(words: Sequence[str], *, as_command: bool) -> int | Stopped | None:
+    """Run the command in a child if it explores and was called as a command or with limits.
+
+    Returns its exit status, or how it ended without one; None if it is to be run in this process. Raises
+    `InputError` for limits if the system cannot watch a child.
+    """
+    if not words or words[0] not in EXPLORING or not _HELP.isdisjoint(words):
+        return None
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--timeout", type=seconds)
+    parser.add_argument("--memory", type=positive)
+    parser.add_argument("--quiet", action="store_true")
+    try:
+        known, _ = parser.parse_known_args(words[1:])
+    except argparse.ArgumentError:  # the command itself reports the error, and does nothing
+        return None
+    limits = Limits(known.timeout, known.memory)
+    if limits != Limits() and not AVAILABLE:
+        raise InputError("--timeout and --memory need a POSIX system; leave them out")
+    if not AVAILABLE or not (as_command or limits != Limits()):
+        return None
+
+    def display() -> AbstractContextManager[Progress | None]:
+        return nullcontext() if known.quiet else progress_on_stderr()
+
+    return watched(words, limits, display)

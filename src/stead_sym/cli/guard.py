@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import seconds
-from stead_sym.cli.options import add_file
+from stead_sym.cli.options import add_binding, add_file
 from stead_sym.deployment.files import load
 
 
@@ -17,13 +17,11 @@ def add_guard(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `guard`."""
     parser.set_defaults(run=_guard)
     add_file(parser)
-    parser.add_argument(
-        "--binding",
-        metavar="MODULE[:NAME]",
-        required=True,
+    add_binding(
+        parser,
         help="the Binding that names the live database and its tables (default name: binding)",
+        database="another database than the binding's",
     )
-    parser.add_argument("--database", metavar="URL", help="another database than the binding's")
     parser.add_argument(
         "--mcp", metavar="COMMAND", required=True, help="the server with the tools: a command, or a URL"
     )

@@ -1,4 +1,4 @@
-"""Limits and progress of the commands that explore (`cli.supervised`).
+"""Limits and progress of the commands that explore (`cli.child`).
 
 It also has the message of a run that was ended.
 """

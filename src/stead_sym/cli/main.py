@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from stead_sym.cli.child import supervised
 from stead_sym.cli.parser import FORMER, parser_of
-from stead_sym.cli.supervised import supervised
 from stead_sym.cli.watcher import Watcher
 from stead_sym.errors import AgentError, InputError, SteadError
 

@@ -22,15 +22,15 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_binding(parser: argparse.ArgumentParser) -> None:
-    """Add --binding and --database, the system whose tools are run in a scratch database."""
-    parser.add_argument(
-        "--binding",
-        metavar="MODULE[:NAME]",
-        required=True,
-        help="the Binding of the system (default name: binding)",
-    )
-    parser.add_argument("--database", metavar="URL", help="another scratch database than the binding's")
+def add_binding(
+    parser: argparse.ArgumentParser,
+    *,
+    help: str = "the Binding of the system (default name: binding)",
+    database: str = "another scratch database than the binding's",
+) -> None:
+    """Add --binding and --database; the default texts are for tools that run in a scratch database."""
+    parser.add_argument("--binding", metavar="MODULE[:NAME]", required=True, help=help)
+    parser.add_argument("--database", metavar="URL", help=database)
 
 
 def add_specs(parser: Options) -> None:

@@ -18,9 +18,9 @@ from stead_sym.deployment.terminal import called, over
 from stead_sym.deployment.tool import Choose, Effect, Insert, Statement, Tool
 from stead_sym.errors import Span
 from stead_sym.logic.evaluate import holds
+from stead_sym.logic.folding import conjoin
 from stead_sym.logic.substitution import fresh_name, substitute
 from stead_sym.logic.syntax import (
-    FALSE,
     TRUE,
     And,
     Atom,
@@ -207,7 +207,7 @@ def _effective(deployment: Deployment, tool: Tool) -> Formula:
 
 def can_take_effect(deployment: Deployment, effect: Effect) -> Formula:
     """Return "the alternative is enabled and its statements find their values", of the parameters."""
-    return _and(effect.when, _feasible(deployment, effect.statements))
+    return conjoin(effect.when, _feasible(deployment, effect.statements))
 
 
 def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formula:
@@ -215,15 +215,10 @@ def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formul
     for number, statement in enumerate(statements):
         if isinstance(statement, Choose):
             sort, name = statement.binder.sort, statement.binder.name
-            body = _and(statement.where, _feasible(deployment, statements[number + 1 :]))
+            body = conjoin(statement.where, _feasible(deployment, statements[number + 1 :]))
             if deployment.schema.sort(sort).values is not None:
                 return Exists(Binder(name, sort, declared=True), body)
             constants = deployment.constants[sort]
             named = (substitute(body, {name: Const(value)}) for value in constants)
             return disjunction((Exists(Binder(name, sort), body), *named))
     return TRUE
-
-
-def _and(left: Formula, right: Formula) -> Formula:
-    parts = tuple(part for part in (left, right) if part != TRUE)
-    return FALSE if FALSE in parts else conjunction(parts)

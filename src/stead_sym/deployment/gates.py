@@ -15,6 +15,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Gate, Line
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import InputError
+from stead_sym.logic.folding import conjoin
 from stead_sym.logic.names import nearest
 from stead_sym.logic.sorts import is_wildcard, substitute
 from stead_sym.logic.syntax import (
@@ -27,7 +28,6 @@ from stead_sym.logic.syntax import (
     Term,
     Var,
     conjunction,
-    conjuncts,
     disjunction,
 )  # fmt: skip
 
@@ -63,18 +63,13 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
 def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:
     """Return the tool behind gates: they are in its guard, or in its effects if they refuse."""
     gates = tuple(gates)
-    guard = _joined((tool.guard, *(allowed(gate, tool) for gate in gates if not gate.refuses)))
-    passes = _joined(allowed(gate, tool) for gate in gates if gate.refuses)
+    guard = conjoin(tool.guard, *(allowed(gate, tool) for gate in gates if not gate.refuses))
+    passes = conjoin(*(allowed(gate, tool) for gate in gates if gate.refuses))
     effects = tool.effects
     if passes != TRUE:
-        taken = (replace(effect, when=_joined((passes, effect.when))) for effect in effects)
+        taken = (replace(effect, when=conjoin(passes, effect.when)) for effect in effects)
         effects = (*taken, Effect(when=Not(passes), refused=True))
     return replace(tool, guard=guard, effects=effects)
-
-
-def _joined(parts: Iterable[Formula]) -> Formula:
-    """Return the conjunction of the parts, flattened, without `true`."""
-    return conjunction(tuple(one for part in parts if part != TRUE for one in conjuncts(part)))
 
 
 def allowed(gate: Gate, tool: Tool) -> Formula:

@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stead_sym.deployment.tool import Delete, Effect, Insert, Statement
+from stead_sym.logic.folding import conjoin
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
     INTEGERS,
-    TRUE,
     Binder,
     Compare,
     Const,
@@ -26,7 +26,6 @@ from stead_sym.logic.syntax import (
     Formula,
     Term,
     Var,
-    conjunction,
     disjunction,
     free_variables,
     is_compound,
@@ -59,7 +58,7 @@ def out_of_range(effect: Effect, schema: Schema) -> Formula:
                     for part in _outside(term, schema.sort(sort).values or ())
                 )
             )
-            condition = _and(statement.where, outside)
+            condition = conjoin(statement.where, outside)
             for binder in reversed(statement.binders):
                 condition = Exists(binder, condition)
             found.append(condition)
@@ -89,11 +88,7 @@ def _plain(statement: Statement, schema: Schema) -> Statement:
             name = fresh_name("_n", taken)
             taken.add(name)
             binders.append(Binder(name, sort, declared=True))
-            where = _and(where, Equal(Var(name), term))
+            where = conjoin(where, Equal(Var(name), term))
             term = Var(name)
         args.append(term)
     return replace(statement, atom=replace(atom, args=tuple(args)), binders=tuple(binders), where=where)
-
-
-def _and(left: Formula, right: Formula) -> Formula:
-    return right if left == TRUE else conjunction((left, right))

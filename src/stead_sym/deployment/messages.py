@@ -27,6 +27,7 @@ from dataclasses import replace
 from stead_sym.deployment.parts import AgentRole, Calls, FairAction
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Statement, Tool, carrying
 from stead_sym.errors import DeclarationError
+from stead_sym.logic.folding import conjoin
 from stead_sym.logic.syntax import (
     TRUE,
     Atom,
@@ -125,7 +126,7 @@ def in_messages(agents: Sequence[AgentRole], tools: Sequence[Tool]) -> tuple[Too
             effects = (
                 replace(e, statements=(*e.statements, *kept)) if e.is_ensure else e for e in tool.effects
             )
-            found.append(replace(tool, guard=_both(tool.guard, idle), effects=tuple(effects)))
+            found.append(replace(tool, guard=conjoin(tool.guard, idle), effects=tuple(effects)))
         else:
             others = conjunction(tuple(message.lets_others for message in messages if message is not own))
             found += (own.writing(tool, others), own.carrying(tool, others))
@@ -163,7 +164,7 @@ class _Messages:
             )
             for place in self.places
         )
-        return replace(tool, guard=_both(tool.guard, others, may_write), effects=effects, writes=True)
+        return replace(tool, guard=conjoin(tool.guard, others, may_write), effects=effects, writes=True)
 
     def carrying(self, tool: Tool, others: Formula) -> Tool:
         """Return the event that carries a call out; in parallel only if the messages of ``others`` let it."""
@@ -173,25 +174,25 @@ class _Messages:
         )
         if self.parallel:
             more = disjunction(
-                tuple(_both(self._atom(tool, place), turns[place], self._other(place)) for place in turns)
+                tuple(conjoin(self._atom(tool, place), turns[place], self._other(place)) for place in turns)
             )
             removed += (Insert(self.begun, where=more), Delete(self.begun, where=Not(more)))
         ended = (Clear(self.relations),) if self.stops else removed
         effects = [
             replace(
                 e,
-                when=_both(tool.guard, e.when),
+                when=conjoin(tool.guard, e.when),
                 statements=ended if e.refused else (*e.statements, *removed),
             )
             for e in tool.effects
         ]
         if tool.guard != TRUE:
             effects.append(Effect(ended, Not(tool.guard), refused=True))
-        is_next = disjunction(tuple(_both(self._atom(tool, place), turns[place]) for place in turns))
+        is_next = disjunction(tuple(conjoin(self._atom(tool, place), turns[place]) for place in turns))
         return Tool(
             carrying(tool.name),
             tool.params,
-            guard=_both(is_next, others) if self.parallel else is_next,
+            guard=conjoin(is_next, others) if self.parallel else is_next,
             effects=tuple(effects),
             event=True,
             carries=tool.name,
@@ -227,8 +228,3 @@ class _Messages:
         for param in reversed(tool.params):
             found = Exists(Binder(param.name, param.sort), found)
         return found
-
-
-def _both(*parts: Formula) -> Formula:
-    """Return the conjunction of the parts without `true`."""
-    return conjunction(tuple(part for part in parts if part != TRUE))

@@ -44,9 +44,9 @@ from typing import TypeAlias
 from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
-from stead_sym.export.connectives import both, either, negation
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Same, Slot
 from stead_sym.logic.evaluate import compares, declared, value_of
+from stead_sym.logic.folding import conjoin, disjoin, negate
 from stead_sym.logic.integers import decided, grounded, linear
 from stead_sym.logic.kernel import core, outside_kernel
 from stead_sym.logic.syntax import (
@@ -68,6 +68,8 @@ from stead_sym.logic.syntax import (
     Iff,
     Next,
     Not,
+    Or,
+    Path,
     Term,
     Truth,
     Until,
@@ -124,7 +126,7 @@ class Grounding:
                 return formula
             case Equal() | Compare() if (form := linear(formula)) is not None:
                 items, constant = grounded(
-                    form, sigma, self._ranging, lambda f, s: self._ground(f, s, layer), both
+                    form, sigma, self._ranging, lambda f, s: self._ground(f, s, layer), conjoin
                 )
                 return decided(form.ordering, constant, items, self._choice, TRUE, FALSE)
             case Equal(left, right):
@@ -135,16 +137,16 @@ class Grounding:
             case Atom(relation, args, primed=False):
                 return self._atom(relation, args, sigma)
             case Not(body):
-                return negation(here(body))
+                return dual(here(body))
             case And(parts):
-                return both(*map(here, parts))
+                return conjoin(*map(here, parts))
             case Iff(left, right):
                 f, h = here(left), here(right)
-                return either(both(f, h), both(negation(f), negation(h)))
+                return disjoin(conjoin(f, h), conjoin(dual(f), dual(h)))
             case Exists(binder, body):
                 if held(binder, body, self.mortal):
                     return self._assigned(binder, body, sigma, layer)
-                return either(*self._instances(binder, body, sigma, layer))
+                return disjoin(*self._instances(binder, body, sigma, layer))
             case Count("atleast", number, binder, body):
                 return self._at_least(number, list(self._instances(binder, body, sigma, layer)))
             case Next("E", body):
@@ -188,9 +190,9 @@ class Grounding:
     def _atom(self, relation: str, args: Sequence[Term], sigma: Mapping[str, Denoted]) -> Formula:
         """Return P(t): the disjunction of the facts that the atom may denote."""
         denoted = [value_of(term, sigma) for term in args]
-        return either(
+        return disjoin(
             *(
-                both(
+                conjoin(
                     *(self._equal(d, u) for d, u in zip(denoted, fact.args, strict=True)),
                     self.names.atom(Holds(fact)),
                 )
@@ -209,11 +211,11 @@ class Grounding:
         elif held(binder, body, self.mortal):
             slot, above, f = self._above(binder, body, sigma, layer)
             for u in self.graph.active[binder.sort]:
-                yield Next("E", both(self._in(above), self._named(slot, u), f))
+                yield Next("E", conjoin(self._in(above), self._named(slot, u), f))
         else:
             for u in self.graph.active[binder.sort]:
                 f = self._ground(body, {**sigma, binder.name: u}, layer)
-                yield both(self.names.atom(Active(binder.sort, u)), f)
+                yield conjoin(self.names.atom(Active(binder.sort, u)), f)
 
     def _ranging(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted]
@@ -229,7 +231,7 @@ class Grounding:
         if then is otherwise:
             return then
         self._count()
-        return either(both(condition, then), both(negation(condition), otherwise))
+        return disjoin(conjoin(condition, then), conjoin(dual(condition), otherwise))
 
     def _at_least(self, number: int, members: Sequence[Formula]) -> Formula:
         """Return the formula that at least ``number`` of the members hold."""
@@ -239,14 +241,14 @@ class Grounding:
         enough: list[Formula] = [TRUE, *[FALSE] * number]  # enough[k]: at least k of the members so far
         for member in members:
             for k in range(number, 0, -1):
-                enough[k] = either(enough[k], both(member, enough[k - 1]))
+                enough[k] = disjoin(enough[k], conjoin(member, enough[k - 1]))
         return enough[number]
 
     # Layers.
 
     def _assigned(self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer) -> Formula:
         _, above, f = self._above(binder, body, sigma, layer)
-        return Next("E", both(self._in(above), f))
+        return Next("E", conjoin(self._in(above), f))
 
     def _above(
         self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
@@ -262,14 +264,14 @@ class Grounding:
     # The temporal kernel.
 
     def _next(self, f: Formula, layer: Layer) -> Formula:
-        return Next("E", both(self._in(layer), f))
+        return Next("E", conjoin(self._in(layer), f))
 
     def _until(self, f: Formula, h: Formula, layer: Layer) -> Formula:
-        goal = both(self._in(layer), h)  # a path that ends in a layer has never left it
+        goal = conjoin(self._in(layer), h)  # a path that ends in a layer has never left it
         return Future("E", goal) if f == TRUE else Until("E", f, goal)
 
     def _globally(self, f: Formula, layer: Layer) -> Formula:
-        return Globally("E", both(self._in(layer), f))
+        return Globally("E", conjoin(self._in(layer), f))
 
 
 def held(binder: Binder, body: Formula, mortal: frozenset[str]) -> bool:
@@ -320,3 +322,27 @@ def _name(denoted: Denoted) -> Value:
     """Return the name that a variable of a finite sort denotes."""
     assert isinstance(denoted, str), "the values of a finite sort keep their names"
     return denoted
+
+
+def dual(formula: Formula) -> Formula:
+    """Return ¬f, with the negation pushed inwards as far as possible.
+
+    ¬EX f = AX ¬f and the like hold over all paths as well as over the fair ones. So an exported formula
+    resembles the written one, and has few forms.
+    """
+    match formula:
+        case And(parts):
+            return disjoin(*map(dual, parts))
+        case Or(parts):
+            return conjoin(*map(dual, parts))
+        case Next(path, body):
+            return Next(_DUAL[path], dual(body))
+        case Future(path, body):
+            return Globally(_DUAL[path], dual(body))
+        case Globally(path, body):
+            return Future(_DUAL[path], dual(body))
+        case _:
+            return negate(formula)
+
+
+_DUAL: Mapping[Path, Path] = {"A": "E", "E": "A"}

@@ -30,14 +30,14 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.errors import InputError, Span
+from stead_sym.export.conditions import Cell
 from stead_sym.export.sql_conditions import (
     YES,
-    Cell,
     Condition,
-    Conditions,
     Join,
     OutsideSql,
     Scope,
+    SqlConditions,
     all_of,
     any_of,
     negation,
@@ -55,9 +55,7 @@ from stead_sym.export.sql_tables import (
 from stead_sym.logic.sorts import is_wildcard
 from stead_sym.logic.substitution import expand, fresh_name
 from stead_sym.logic.syntax import (
-    FALSE,
     TRUE,
-    And,
     Atom,
     Binder,
     Const,
@@ -65,7 +63,6 @@ from stead_sym.logic.syntax import (
     Exists,
     Formula,
     Not,
-    Or,
     Term,
     Var,
     Wildcard,
@@ -162,9 +159,9 @@ class _Transaction:
         self._schema: Schema = deployment.schema
         self._tables = tables
         self._tool = tool
-        self._conditions = Conditions(tables, deployment.schema)
-        self._scope: dict[str, Cell] = {p.name: Cell(f":{p.name}", p.sort) for p in tool.params}
-        self._fresh: list[Cell] = []
+        self._conditions = SqlConditions(tables, deployment.schema)
+        self._scope: dict[str, Cell[str]] = {p.name: Cell(f":{p.name}", p.sort) for p in tool.params}
+        self._fresh: list[Cell[str]] = []
         conditions = (tool.guard, *(effect.when for effect in tool.effects))  # without it there is no effect
         self._guard = conjunction(tuple(map(self._expanded, conditions)))
         self._known = {param.name for param in tool.params}
@@ -224,7 +221,7 @@ class _Transaction:
 
     def _selects(self) -> Iterator[str]:
         """Yield the SELECTs that have to return a row."""
-        loose = [param for param in self._tool.params if not self._is_active(param.name, self._guard)]
+        loose = [param for param in self._tool.params if not self._conditions.gives(self._guard, param.name)]
         for part in conjuncts(self._guard):
             try:
                 yield from self._select(part)
@@ -237,24 +234,22 @@ class _Transaction:
                 yield f"SELECT 1 WHERE {there.text}"
         for place, cell in enumerate(self._fresh):
             self._conditions.begin()
-            others = [one.text for one in self._fresh[:place] if one.sort == cell.sort]
+            others = [one.expression for one in self._fresh[:place] if one.sort == cell.sort]
             others += map(text_literal, self._deployment.constants[cell.sort])
-            known = [Condition(f"{cell.text} <> {other}") for other in others]
+            known = [Condition(f"{cell.expression} <> {other}") for other in others]
             nowhere = [negation(one) for one in self._conditions.somewhere(cell)]
             yield f"SELECT 1 WHERE {all_of([*nowhere, *known]).text}"
 
     def _select(self, part: Formula) -> Iterator[str]:
         """Yield what asks for a conjunct of the guard."""
         self._conditions.begin()
-        if isinstance(part, Atom | Exists):
-            joins = [*self._conditions.joins((), [part], self._scope)]
+        if isinstance(part, Atom):
+            yield f"SELECT 1{self._row(part).query}"
+            return
+        if isinstance(part, Exists):
+            joins = [*self._conditions.joins((), [part], self._scope, surely=True)]
             if len(joins) == 1 and joins[0].sources:
                 yield f"SELECT 1{joins[0].query}"
-                return
-            if len(joins) == 1 and isinstance(part, Atom):
-                self._conditions.begin()
-                row = self._row(part)
-                yield f"SELECT 1{row.query}"
                 return
             yield f"SELECT 1 WHERE {any_of([join.is_not_empty for join in joins]).text}"
             return
@@ -268,25 +263,11 @@ class _Transaction:
         self._conditions.read.add(atom.relation)
         where = all_of(
             [
-                Condition(f"{column} = {self._conditions.term(term, self._scope, sort)}")
+                Condition(f"{column} = {self._conditions.content(term, self._scope, sort)}")
                 for column, term, sort in zip(table.columns, atom.args, table.relation.sorts, strict=True)
             ]
         )
         return Join((table.name,), where, {})
-
-    def _is_active(self, name: str, formula: Formula) -> bool:
-        """Return True if the formula is true only if the value of a variable is in some fact."""
-        match formula:
-            case Atom(_, args):
-                return Var(name) in args
-            case And(parts):
-                return any(self._is_active(name, part) for part in parts)
-            case Or(parts):
-                return all(self._is_active(name, part) for part in parts)
-            case Exists(binder, body):
-                return binder.name != name and self._is_active(name, body)
-            case _:
-                return formula == FALSE
 
     # the effect
 
@@ -359,13 +340,13 @@ class _Transaction:
         conditions.begin()
         if not binders and where == TRUE:
             cells = self._cells(atom, self._scope)
-            new = {cell.text for cell in self._fresh} & {cells[place] for place in table.key}
+            new = {cell.expression for cell in self._fresh} & {cells[place] for place in table.key}
             alone = self._written[atom.relation] == 1
             ending = "" if new and alone else " ON CONFLICT DO NOTHING"
             text = f"{into} VALUES ({', '.join(cells)}){ending}"
             yield _Change("insert", atom.relation, text, frozenset(conditions.read), span)
             return
-        for join in [*conditions.joins(binders, [where], self._scope)]:
+        for join in [*conditions.joins(binders, [where], self._scope, surely=True)]:
             cells = self._cells(atom, join.scope)
             sources = f" FROM {', '.join(join.sources)}" if join.sources else ""
             # without WHERE, SQLite takes the next ON for one of FROM
@@ -376,7 +357,7 @@ class _Transaction:
         """Return what a fact has in the columns of its row."""
         sorts = self._schema.relation(atom.relation).sorts
         cells = [
-            self._conditions.term(term, scope, sort) for term, sort in zip(atom.args, sorts, strict=True)
+            self._conditions.content(term, scope, sort) for term, sort in zip(atom.args, sorts, strict=True)
         ]
         return cells or [THERE[1]]
 
@@ -410,7 +391,7 @@ class _Transaction:
                 given.append((place, term))
         found = []
         for place, term in given:
-            content = self._conditions.term(term, scope, table.relation.sorts[place])
+            content = self._conditions.content(term, scope, table.relation.sorts[place])
             found.append(Condition(f"{table.name}.{table.columns[place]} = {content}"))
         left = [binder for binder in binders if binder.name not in scope]
         names = {binder.name for binder in left}
@@ -480,7 +461,7 @@ class _Transaction:
                     f"{lost[0].partition(' ')[0]} is looked up in another table; make it a parameter that the"
                     " guard checks"
                 )
-            content = conditions.term(term, scope, table.relation.sorts[place])
+            content = conditions.content(term, scope, table.relation.sorts[place])
             cells.append(f"{table.columns[place]} = {content}")
         text = f"UPDATE {table.name} SET {', '.join(cells)}{condition}"
         pinned = all(str(term) not in slots for term in keys)

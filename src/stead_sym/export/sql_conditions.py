@@ -1,8 +1,4 @@
-"""First-order formulas as conditions of SQL, in the subset that `stead-sym import --sql` reads.
-
-A quantifier ranges over active values, which are those in some column of the sort. So ∃x. f is a query whose
-tables are those of atoms among the conjuncts of f, which give the variables their values. A variable that no
-atom has gets its values from each column of its sort in turn.
+"""Conditions of SQL as text, in the subset that `stead-sym import --sql` reads.
 
 One decision: what this subset cannot say is an error that says why (`OutsideSql`), never another condition.
 """
@@ -10,55 +6,39 @@ One decision: what this subset cannot say is an error that says why (`OutsideSql
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias, assert_never
 
+from stead_sym.export.conditions import Cell, Conditions
 from stead_sym.export.sql_tables import SqlTable, literal
+from stead_sym.logic.evaluate import ORDERINGS
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     INTEGERS,
     TRUE,
-    And,
     Atom,
     Binder,
     Compare,
     Const,
     Count,
-    Derived,
     Did,
     Each,
-    Empty,
     Equal,
     Exists,
     Expanded,
-    Forall,
     Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Name,
-    Next,
     Not,
-    Or,
     Previously,
-    Same,
     Since,
     Sum,
     Tally,
     Term,
-    Truth,
-    Until,
-    Use,
     Var,
     Weight,
-    Wildcard,
     conjunction,
     free_variables,
-    is_compound,
-    unexpanded,
-)  # fmt: skip
+)
 from stead_sym.relational.schema import Schema
 
 _MOST_COUNTED = 4
@@ -78,6 +58,8 @@ class Condition:
 
     text: str
     binds: int = 3
+    negated: str = field(default="", compare=False)
+    """The opposite comparison, if there is one."""
 
     def within(self, binds: int) -> str:
         """Return the text as a part of a condition that binds like this."""
@@ -87,7 +69,7 @@ class Condition:
 YES, NO = Condition("TRUE"), Condition("FALSE")
 
 
-def all_of(parts: Sequence[Condition]) -> Condition:
+def all_of(parts: Iterable[Condition]) -> Condition:
     """Return the conjunction."""
     kept = [part for part in dict.fromkeys(parts) if part != YES]
     if NO in kept or not kept:
@@ -95,7 +77,7 @@ def all_of(parts: Sequence[Condition]) -> Condition:
     return kept[0] if len(kept) == 1 else Condition(" AND ".join(one.within(1) for one in kept), 1)
 
 
-def any_of(parts: Sequence[Condition]) -> Condition:
+def any_of(parts: Iterable[Condition]) -> Condition:
     """Return the disjunction."""
     kept = [part for part in dict.fromkeys(parts) if part != NO]
     if YES in kept or not kept:
@@ -107,19 +89,13 @@ def negation(part: Condition) -> Condition:
     """Return the negation."""
     if part in (YES, NO):
         return NO if part == YES else YES
-    return Condition(f"NOT {part.within(3)}", 2)
+    return Condition(part.negated) if part.negated else Condition(f"NOT {part.within(3)}", 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """An expression of SQL that has the content for a value of a sort."""
-
-    text: str
-    sort: str
-
-
-Scope: TypeAlias = Mapping[str, Cell]
+Scope: TypeAlias = Mapping[str, Cell[str]]
 """The cells of the free variables of a formula."""
+Source: TypeAlias = tuple[str, str]
+"""A table as it stands in FROM, and its name in the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +118,16 @@ class Join:
         return Condition(f"EXISTS (SELECT 1{self.query})") if self.sources else self.where
 
 
-class Conditions:
-    """Formulas over a deployment's relations; ``read`` are the relations that they have read so far."""
+class SqlConditions(Conditions[Condition, str, Source, Join]):
+    """Formulas over the tables of an export; ``read`` are the relations that they have read so far."""
+
+    joins_all: ClassVar[bool] = False
 
     def __init__(self, tables: Mapping[str, SqlTable], schema: Schema) -> None:
+        super().__init__(schema, [table.relation for table in tables.values()])
         self.read: set[str] = set()
         self._tables = tables
-        self._schema = schema
         self._names: Counter[str] = Counter()
-        self._bound = 0
         self._queries = 0
 
     def begin(self, relation: str | None = None) -> None:
@@ -158,156 +135,39 @@ class Conditions:
         self.read = set()
         self._names = Counter() if relation is None else Counter([self._tables[relation].name])
 
-    def condition(self, formula: Expanded, scope: Scope) -> Condition:
+    def condition(self, formula: Expanded, scope: Scope, *, surely: bool = True) -> Condition:
         """Return the condition that a formula is true; raise `OutsideSql`."""
-        match formula:
-            case Truth(value):
-                return YES if value else NO
-            case Equal(left, right):
-                return self._equal(left, right, scope, "=")
-            case Not(Equal(left, right)):
-                return self._equal(left, right, scope, "<>")
-            case Compare():
-                return self._compares(formula, scope)
-            case Atom() | Exists():
-                return any_of([join.is_not_empty for join in self.joins((), [formula], scope)])
-            case Not(body):
-                return negation(self.condition(body, scope))
-            case And(parts):
-                return all_of([self.condition(part, scope) for part in parts])
-            case Or(parts):
-                return any_of([self.condition(part, scope) for part in parts])
-            case Implies(left, right):
-                return self.condition(Or((Not(left), right)), scope)
-            case Iff(left, right):
-                return self.condition(Or((And((left, right)), And((Not(left), Not(right))))), scope)
-            case Forall(binder, body):
-                return negation(self.condition(Exists(binder, Not(body)), scope))
-            case Count():
-                return self._counts(formula, scope)
-            case Since() | Previously() | Did():
-                raise OutsideSql(
-                    f"`{formula}` is about the past, which tables do not have; keep what matters in one"
-                )
-            case Use() | Derived():
-                raise unexpanded(formula)
-            case Same() | Empty() | Next() | Future() | Globally() | Until() | Each() | Weight():
-                raise ValueError(f"no condition on a database: {formula}")
-            case _:
-                assert_never(formula)
-
-    def somewhere(self, cell: Cell) -> Iterator[Condition]:
-        """Yield, for each column of the cell's sort, the condition that a row has its content there."""
-        for relation, place in self._places(cell.sort):
-            table = self._tables[relation]
-            source, name = self._source(relation)
-            yield Condition(
-                f"EXISTS (SELECT 1 FROM {source} WHERE {name}.{table.columns[place]} = {cell.text})"
-            )
-
-    # queries
-
-    def joins(self, binders: Sequence[Binder], parts: Sequence[Formula], scope: Scope) -> Iterator[Join]:
-        """Yield queries whose rows, together, are the values of the variables with which all parts hold."""
-        slots, items = self.flat(binders, parts)
-        inner = {name: cell for name, cell in scope.items() if name not in slots}
-        sources, where = list[str](), list[Condition]()
-        rows: list[tuple[str, Atom]] = []
-        for item in items:
-            if not isinstance(item, Atom):
-                continue
-            if any(isinstance(t, Var) and t.name in slots and t.name not in inner for t in item.args):
-                source, name = self._source(item.relation)
-                sources.append(source)
-                rows.append((name, item))
-                self._give(name, item, slots, inner)
-        missing = next((name for name in slots if name not in inner), None)
-        if missing is not None and slots[missing].declared:
-            others = [binder for name, binder in slots.items() if name != missing]
-            for value in self._schema.sort(slots[missing].sort).values or ():
-                known = {missing: Const(value)}
-                yield from self.joins(others, [substitute(item, known) for item in items], scope)
-            return
-        if missing is not None:
-            for narrowed in self._ranged(slots[missing], items):
-                yield from self.joins(list(slots.values()), narrowed, scope)
-            return
-        self._queries += 1
-        if self._queries > _MOST_QUERIES:
+        if isinstance(formula, Since | Previously | Did):
             raise OutsideSql(
-                "it gets too long, because variables range over all columns of their sorts; write the"
-                " relation that has them, as in `exists x. P(x) & …`"
+                f"`{formula}` is about the past, which tables do not have; keep what matters in one"
             )
-        taken = [item for _, item in rows]
-        for name, item in rows:
-            where += self._of_row(name, item, inner)
-        for item in items:
-            if item in taken:
-                taken.remove(item)
-            elif isinstance(item, Atom):
-                where.append(self._fact(item, inner))
-            else:
-                where.append(self.condition(item, inner))
-        if (whole := all_of(where)) != NO:
-            yield Join(tuple(sources), whole, inner)
+        return super().condition(formula, scope, surely=surely)
 
-    def flat(
-        self, binders: Sequence[Binder], parts: Sequence[Formula]
-    ) -> tuple[dict[str, Binder], list[Formula]]:
-        """Return the variables and the conjuncts, with those of ∃ among them under names of their own."""
-        slots = {binder.name: binder for binder in binders}
-        left, items = list(reversed(parts)), list[Formula]()
-        while left:
-            match left.pop():
-                case Not(Not(body)):
-                    left.append(body)
-                case Not(Forall(binder, body)):
-                    left.append(Exists(binder, Not(body)))
-                case Not(Implies(one, other)):
-                    left.append(And((one, Not(other))))
-                case Not(Or(listed)):
-                    left += [Not(one) for one in reversed(listed)]
-                case And(listed):
-                    left += reversed(listed)
-                case Exists(binder, body):
-                    own = self._apart(binder)
-                    slots[own.name] = own
-                    left.append(substitute(body, {binder.name: Var(own.name)}))
-                case other:
-                    items.append(other)
-        return slots, items
+    def content(self, term: Term, scope: Scope, sort: str) -> str:
+        """Return the content of a term of this sort."""
+        return self.term(term, scope, sort)[0]
 
-    def _apart(self, binder: Binder) -> Binder:
-        """Return the binder with a name that no formula has."""
-        self._bound += 1
-        return replace(binder, name=f"{binder.name.partition(' ')[0]} {self._bound}")
+    def somewhere(self, cell: Cell[str]) -> Iterator[Condition]:
+        """Yield, for each column of the cell's sort, the condition that a row has its content there."""
+        for fact in self.facts_with(Binder("x", cell.sort)):
+            yield self.condition(fact, {"x": cell})
 
-    def _ranged(self, binder: Binder, items: Sequence[Formula]) -> Iterator[Sequence[Formula]]:
-        """Yield the parts with what gives a variable its values; all together are all values."""
-        for place, item in enumerate(items):
-            if isinstance(item, Or) and all(_gives(part, binder.name) for part in item.parts):
-                for part in item.parts:
-                    yield [*items[:place], part, *items[place + 1 :]]
-                return
-        for relation, place in self._places(binder.sort):
-            others = [Binder("", sort) for sort in self._schema.relation(relation).sorts]
-            names = [self._apart(other) for other in others]
-            args = [Var(binder.name if k == place else one.name) for k, one in enumerate(names)]
-            atom: Formula = Atom(relation, tuple(args))
-            for k, one in enumerate(names):
-                if k != place:
-                    atom = Exists(one, atom)
-            yield [atom, *items]
+    # what is written
 
-    def _places(self, sort: str) -> Iterator[tuple[str, int]]:
-        """Yield the columns of a sort."""
-        for name, table in self._tables.items():
-            for place, own in enumerate(table.relation.sorts):
-                if own == sort:
-                    yield name, place
+    _all_of = staticmethod(all_of)
+    _any_of = staticmethod(any_of)
+    _negation = staticmethod(negation)
 
-    def _source(self, relation: str) -> tuple[str, str]:
-        """Return a table as it stands in FROM, and its name in the query."""
+    def _equal(self, one: str, other: str) -> Condition:
+        return YES if one == other else Condition(f"{one} = {other}", negated=f"{one} <> {other}")
+
+    def _literal(self, value: str, sort: str) -> str:
+        return literal(value, None if sort == INTEGERS else self.schema.sort(sort))
+
+    def _added(self, one: str, sign: str, other: Term, addend: str) -> str:
+        return f"{one} {sign} {f'({addend})' if isinstance(other, Sum) else addend}"
+
+    def _rows_of(self, relation: str) -> Source:
         self.read.add(relation)
         table = self._tables[relation].name
         self._names[table] += 1
@@ -315,82 +175,58 @@ class Conditions:
             return table, table
         name = table.strip('"') + f"_{self._names[table]}"
         if any(other.name == name for other in self._tables.values()):
-            return self._source(relation)
+            return self._rows_of(relation)
         return f"{table} AS {name}", name
 
-    def _give(self, name: str, atom: Atom, slots: Mapping[str, Binder], inner: dict[str, Cell]) -> None:
-        """Give the variables of an atom that have no cells those of its row."""
-        table = self._tables[atom.relation]
-        for place, term in enumerate(atom.args):
-            if isinstance(term, Var) and term.name in slots and term.name not in inner:
-                inner[term.name] = Cell(f"{name}.{table.columns[place]}", table.relation.sorts[place])
+    def _column(self, rows: Source, relation: str, place: int) -> Cell[str]:
+        table = self._tables[relation]
+        return Cell(f"{rows[1]}.{table.columns[place]}", table.relation.sorts[place])
 
-    def _of_row(self, name: str, atom: Atom, scope: Scope) -> Iterator[Condition]:
-        """Yield the conditions that a row is the fact that an atom denotes."""
-        table = self._tables[atom.relation]
-        for place, term in enumerate(atom.args):
-            content = f"{name}.{table.columns[place]}"
-            given = self.term(term, scope, table.relation.sorts[place])
-            if given != content:
-                yield Condition(f"{content} = {given}")
+    def _known(self, cell: Cell[str]) -> Condition:
+        return YES  # by a constraint of the column
 
-    def _fact(self, atom: Atom, scope: Scope) -> Condition:
-        """Return the condition that a fact is there."""
-        source, name = self._source(atom.relation)
-        where = all_of([*self._of_row(name, atom, scope)])
-        return Join((source,), where, {}).is_not_empty
+    def _joined(self, rows: Sequence[Source], conditions: Sequence[Condition], scope: Scope) -> Join | None:
+        self._queries += 1
+        if self._queries > _MOST_QUERIES:
+            raise OutsideSql(
+                "it gets too long, because variables range over all columns of their sorts; write the"
+                " relation that has them, as in `exists x. P(x) & …`"
+            )
+        where = all_of(conditions)
+        return None if where == NO else Join(tuple(source for source, _ in rows), where, scope)
 
-    # terms
+    def _not_empty(self, join: Join) -> Condition:
+        return join.is_not_empty
 
-    def term(self, term: Term, scope: Scope, sort: str) -> str:
-        """Return the content of a term of this sort."""
-        match term:
-            case Var(name):
-                return scope[name].text
-            case Const(value):
-                return literal(value, None if sort == INTEGERS else self._schema.sort(sort))
-            case Sum(left, sign, right):
-                one, other = (self.term(part, scope, INTEGERS) for part in (left, right))
-                return f"{one} {sign} {f'({other})' if isinstance(right, Sum) else other}"
-            case Tally():
-                return self._total(term, scope)
-            case Name() | Wildcard():
-                raise ValueError(f"{term} is no term of an expanded formula")
-            case _:
-                assert_never(term)
+    def _listed(
+        self, binder: Binder, slots: Mapping[str, Binder], items: Sequence[Formula]
+    ) -> Iterator[tuple[Sequence[Binder], Sequence[Formula]]]:
+        others = [other for other in slots.values() if other is not binder]
+        for value in self.schema.sort(binder.sort).values or ():
+            yield others, [substitute(item, {binder.name: Const(value)}) for item in items]
 
-    def _equal(self, left: Term, right: Term, scope: Scope, operator: str) -> Condition:
-        if isinstance(left, Const) and isinstance(right, Const):
-            return YES if (left.value == right.value) == (operator == "=") else NO
-        if left == right:
-            return YES if operator == "=" else NO
-        variable = next((term for term in (left, right) if isinstance(term, Var)), None)
-        compound = is_compound(left) or is_compound(right)
-        sort = INTEGERS if compound or variable is None else scope[variable.name].sort
-        return Condition(f"{self.term(left, scope, sort)} {operator} {self.term(right, scope, sort)}")
-
-    def _compares(self, comparison: Compare, scope: Scope) -> Condition:
+    def _compared(self, comparison: Compare, scope: Scope, surely: bool) -> Condition:
         sort, left, right = comparison.sort, comparison.left, comparison.right
-        if sort == INTEGERS or self._schema.sort(sort).is_numeric:
-            one, other = (self.term(term, scope, sort) for term in (left, right))
+        if sort == INTEGERS or self.schema.sort(sort).is_numeric:
+            one, other = (self.content(term, scope, sort) for term in (left, right))
             if comparison.ordering == "succ":
                 return Condition(f"{one} + 1 = {other}")
             return Condition(f"{one} {comparison.ordering} {other}")
-        rank = self._schema.sort(sort).rank  # no order of texts: by the values
+        rank = self.schema.sort(sort).rank  # no order of texts: by the values
         cases = []
         for value in rank:
-            first = self._equal(left, Const(value), scope, "=")
+            first = self.condition(Equal(left, Const(value)), scope)
             second = [
-                self._equal(right, Const(other), scope, "=")
+                self.condition(Equal(right, Const(other)), scope)
                 for other in rank
-                if _in_order(comparison.ordering, rank[value], rank[other])
+                if ORDERINGS[comparison.ordering](rank[value], rank[other])
             ]
             cases.append(all_of([first, any_of(second)]))
         return any_of(cases)
 
     # counting
 
-    def _counts(self, count: Count, scope: Scope) -> Condition:
+    def _counted(self, count: Count, scope: Scope, surely: bool) -> Condition:
         rows = self._number([count.binder], count.body, scope)
         if rows is not None:
             return Condition(f"{rows} {_COMPARED[count.comparison]} {count.number}")
@@ -411,7 +247,7 @@ class Conditions:
             raise OutsideSql(
                 f"`{count}` counts values that are no rows of one table; count those of one relation"
             )
-        binders = [self._apart(count.binder) for _ in range(number)]
+        binders = [self.apart(count.binder) for _ in range(number)]
         parts = [substitute(count.body, {count.binder.name: Var(one.name)}) for one in binders]
         apart = [
             Not(Equal(Var(one.name), Var(other.name)))
@@ -423,8 +259,7 @@ class Conditions:
             formula = Exists(binder, formula)
         return self.condition(formula, scope)
 
-    def _total(self, tally: Tally, scope: Scope) -> str:
-        """Return the number that a tally denotes."""
+    def _total(self, tally: Tally, scope: Scope) -> tuple[str, Sequence[Condition]]:
         binders, each = [], tally.each
         while isinstance(each, Each):
             binders.append(each.binder)
@@ -437,11 +272,11 @@ class Conditions:
             raise OutsideSql(
                 f"`{tally}` counts values that are no rows of one table; count those of one relation"
             )
-        return number
+        return number, ()
 
     def _number(self, binders: Sequence[Binder], body: Formula, scope: Scope) -> str | None:
         """Return the number of the values of variables if they are rows of one table, else None."""
-        own = [self._apart(binder) for binder in binders]
+        own = [self.apart(binder) for binder in binders]
         names = {old.name: Var(new.name) for old, new in zip(binders, own, strict=True)}
         slots, items = self.flat(own, [substitute(body, names)])
         counted = {binder.name for binder in own}
@@ -453,10 +288,10 @@ class Conditions:
                 break
         else:
             return None
-        source, name = self._source(atom.relation)
-        inner = dict(scope)
-        self._give(name, atom, slots, inner)
-        where = [*self._of_row(name, atom, inner)]
+        row = self._rows_of(atom.relation)
+        new = [place for place, term in enumerate(atom.args) if str(term) in slots]
+        inner = {**scope, **{str(atom.args[k]): self._column(row, atom.relation, k) for k in reversed(new)}}
+        where = [*self.of_row(row, atom, (), inner, surely=True)]
         rest = [item for item in items if item is not atom]
         others = {name: one for name, one in slots.items() if name not in inner}
         plain = [item for item in rest if not free_variables(item) & others.keys()]
@@ -466,30 +301,4 @@ class Conditions:
             for binder in others.values():
                 left = Exists(binder, left)
             where.append(self.condition(left, inner))
-        return f"(SELECT COUNT(*){Join((source,), all_of(where), {}).query})"
-
-
-def _gives(formula: Formula, name: str) -> bool:
-    """Return True if the formula has an atom among its conjuncts that gives a variable its values."""
-    match formula:
-        case Atom(_, args):
-            return Var(name) in args
-        case And(parts):
-            return any(_gives(part, name) for part in parts)
-        case Or(parts):
-            return all(_gives(part, name) for part in parts)
-        case Exists(binder, body):
-            return binder.name != name and _gives(body, name)
-        case _:
-            return False
-
-
-def _in_order(ordering: str, one: int, other: int) -> bool:
-    """Return True if two positions are in this order."""
-    return {
-        "<": one < other,
-        "<=": one <= other,
-        ">": one > other,
-        ">=": one >= other,
-        "succ": one + 1 == other,
-    }[ordering]
+        return f"(SELECT COUNT(*){Join(row[:1], all_of(where), {}).query})"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -20,6 +19,7 @@ from stead_sym.conformance.bound_tables import BoundTables
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError
+from stead_sym.export.conditions import Cell
 from stead_sym.export.schemas import argument_schema
 from stead_sym.relational.schema import Sort, Value, is_numeral
 
@@ -33,16 +33,8 @@ _HELD: Mapping[str, type] = {"text": str, "number": int, "boolean": bool, "uuid"
 _INTEGERS = range(-(2**63), 2**63)
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """An expression of SQL that has the content for a value of a sort.
-
-    If it is ``loose``, the content may be none that the sort lists.
-    """
-
-    expression: sa.ColumnElement[Any]
-    sort: str
-    loose: bool = False
+SqlCell: TypeAlias = Cell[sa.ColumnElement[Any]]
+"""An expression of SQLAlchemy that has the content for a value of a sort."""
 
 
 class Cells:
@@ -123,7 +115,7 @@ class Cells:
         """Return the type of what stands for values of the sort."""
         return _TYPES[self._kinds[sort]]
 
-    def literal(self, value: Value, sort: str) -> Cell:
+    def literal(self, value: Value, sort: str) -> SqlCell:
         """Return the cell of a constant; raise `InputError` if nothing can stand for it."""
         return Cell(sa.literal(self.content(value, sort), self.type_of(sort)), sort)
 
@@ -201,7 +193,7 @@ class Cells:
 
     # columns
 
-    def column(self, alias: sa.FromClause, relation: str, place: int) -> Cell:
+    def column(self, alias: sa.FromClause, relation: str, place: int) -> SqlCell:
         """Return the cell of a relation's column in a row of its table."""
         column = alias.c[self.bound.rows[relation].columns[place]]
         sort = self.schema.relation(relation).sorts[place]
@@ -256,7 +248,7 @@ class Cells:
         ]
         return sa.case(*whens)
 
-    def known(self, cell: Cell) -> sa.ColumnElement[bool]:
+    def known(self, cell: SqlCell) -> sa.ColumnElement[bool]:
         """Return the condition that the content of a cell is one that its finite sort lists."""
         sort, expression = self.schema.sort(cell.sort), cell.expression
         if sort.is_numeric and sort.values:

@@ -46,11 +46,11 @@ from stead_sym.guard.decision import (
     proposal,
     shown,
 )
-from stead_sym.guard.decision_log import DecisionLog
 from stead_sym.guard.forwarding import Forwarding
-from stead_sym.guard.in_force import gates_named, gates_of_shield
 from stead_sym.guard.live_state import read_state
+from stead_sym.guard.log import DecisionLog
 from stead_sym.guard.plans import Plans
+from stead_sym.guard.rules import gates_named, gates_of_shield
 from stead_sym.guard.transactions import (
     EndedTransaction,
     indexed,

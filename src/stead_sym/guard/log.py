@@ -3,6 +3,8 @@
 One decision: the hash of a line covers all that stands in it, the hash of its predecessor included. So no
 line can be changed, removed or inserted later unless all lines after it are; lines missing at the end show
 only in comparison with a head that was kept elsewhere.
+
+`DecisionLog` writes the lines of a guard: how it was opened, its decisions, and what became of calls.
 """
 
 from __future__ import annotations
@@ -12,16 +14,20 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.parts import AgentRole, Gate
+from stead_sym.deployment.printer import print_gate
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
+from stead_sym.guard.decision import Allowed, Decision, NeverMet, Outcome, Proposal, json_text
 
 _BLOCK = 4096
 
@@ -164,3 +170,54 @@ def _end(file: FileIO) -> tuple[Mapping[str, Any], bytes]:
     except InputError:
         pass
     raise OSError(f"{file.name} does not end with a line of a log")
+
+
+class DecisionLog:
+    """The log of one guard, which other guards may append to as well; nothing is kept without a path."""
+
+    def __init__(self, path: str | Path | None) -> None:
+        self._log = None if path is None else AuditLog(path)
+        self._opened = 0  # the number of the line that the guard begins with
+
+    def open(
+        self,
+        deployment: Deployment,
+        role: AgentRole,
+        gates: Sequence[Gate],
+        bounds: bool,
+        never_met: NeverMet | None,
+    ) -> None:
+        """Append what the guard enforces; raise `OSError`."""
+        if self._log is not None:
+            entry: dict[str, object] = {
+                "deployment": deployment.name,
+                "digest": text_digest(deployment),
+                "agent": role.name,
+                "gates": ["\n".join(print_gate(gate)) for gate in gates],
+                "bounds": bounds,
+            }
+            self._opened = self._log.append(
+                "opened", entry if never_met is None else {**entry, "never_met": never_met}
+            )
+
+    def decision(self, decision: Decision, proposed: Proposal) -> Decision:
+        """Return the decision once it is in the log; raise `OSError`."""
+        if self._log is None:
+            return decision
+        arguments = {name: json.loads(json_text(one)) for name, one in decision.call.arguments.items()}
+        called = {"tool": decision.call.tool, "arguments": arguments}
+        entry: dict[str, object] = {"opened": self._opened, **called}
+        if proposed.approved is not None:
+            entry["approved"] = proposed.approved
+        if decision.read is not None:
+            entry["read"] = asdict(decision.read)
+        if isinstance(decision, Allowed):
+            return replace(decision, entry=self._log.append("allowed", {**entry, "by": list(decision.by)}))
+        self._log.append("denied", {**entry, "reason": decision.reason, "why": decision.why})
+        return decision
+
+    def outcome(self, allowed: Allowed, event: Outcome) -> None:
+        """Append what became of a call, if it can be written."""
+        if self._log is not None and allowed.entry is not None:
+            with suppress(OSError):  # the call is made; its own line is in the log
+                self._log.append(event, {"of": allowed.entry})

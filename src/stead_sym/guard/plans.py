@@ -15,10 +15,11 @@ from stead_sym.deployment.gates import matched
 from stead_sym.deployment.parts import Gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
-from stead_sym.guard.cells import Cell, Cells
+from stead_sym.export.conditions import Cell
+from stead_sym.guard.cells import Cells, SqlCell
 from stead_sym.guard.coverage import CoveredNow, LiveCoverage
 from stead_sym.guard.decision import Allowed, Decision, NeverMet, Proposal, Reading, ToolCall, shown
-from stead_sym.guard.queries import Item, Queries, Slot
+from stead_sym.guard.queries import Queries
 from stead_sym.guard.rules import Rules, bounds_of, rules_for
 from stead_sym.logic.names import nearest
 from stead_sym.logic.syntax import (
@@ -236,18 +237,17 @@ class Plans:
         """Return the queries for the calls of a tool that guard and gates let through."""
         key = plan.tool.name, None if related is None else related.name
         if key not in self._listings:
-            slots = [Slot(p.sort, self._is_finite(p.sort)) for p in plan.tool.params]
-            scope: dict[str, Cell | Slot] = dict(zip((p.name for p in plan.tool.params), slots, strict=True))
-            items: list[Item] = [(plan.formula, dict(scope))]
+            params = [replace(p, declared=self._is_finite(p.sort)) for p in plan.tool.params]
+            parts, scope = [plan.formula], dict[str, SqlCell]()
             for name, among in _shared(plan.tool, related).items():
                 cells = {f"given {p.name}": self._parameter(p) for p in among}  # no name has a space
-                same = disjunction(tuple(Equal(Var(name), Var(other)) for other in cells))
-                items.append((same, {name: scope[name], **cells}))
+                parts.append(disjunction(tuple(Equal(Var(name), Var(other)) for other in cells)))
+                scope |= cells
             self._listings[key] = [
                 join.select(
-                    *(join.cells[slot].expression for slot in slots), sa.literal_column("1")
+                    *(join.scope[p.name].expression for p in params), sa.literal_column("1")
                 ).distinct()
-                for join in self._queries.rows(slots, items, surely=True)
+                for join in self._queries.rows(params, parts, scope, surely=True)
             ]
         return self._listings[key]
 
@@ -293,7 +293,7 @@ class Plans:
             few = Count("atmost", bound, Binder("x", sort), others)
             yield sort, self._queries.condition(few, {}, surely=True)
 
-    def _parameter(self, param: Binder) -> Cell:
+    def _parameter(self, param: Binder) -> SqlCell:
         return Cell(sa.bindparam(_ARGUMENT + param.name, type_=self._cells.type_of(param.sort)), param.sort)
 
     def _is_finite(self, sort: str) -> bool:

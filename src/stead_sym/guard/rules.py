@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.parts import Gate
+from stead_sym.deployment.gates import under_gates
+from stead_sym.deployment.parts import Gate, Harness
 from stead_sym.deployment.printer import print_line
 from stead_sym.deployment.tool import Tool
+from stead_sym.errors import InputError
+from stead_sym.evidence.data import text_digest
 from stead_sym.guard.decision import Allowed, Decision, Denied, NeverMet, Reading, ToolCall
+
+if TYPE_CHECKING:
+    from stead_sym.analyses.shield.shield import Shield
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +126,33 @@ def bounds_of(deployment: Deployment) -> Mapping[str, int]:
         for sort, bound in deployment.bounds.items()
         if sort not in deployment.unbounded and deployment.schema.sort(sort).values is None
     }
+
+
+# the gates that a guard enforces
+
+
+def gates_named(plain: Deployment, names: Sequence[str]) -> Sequence[Gate]:
+    """Return the gates of these names; raise `InputError` for an unknown one."""
+    under_gates(plain, names)
+    return [gate for gate in plain.written.gates if gate.name in names]
+
+
+def gates_of_shield(shield: Shield, plain: Deployment, names: Sequence[str]) -> Sequence[Gate]:
+    """Return the gate of a shield; raise `InputError` if it is of another deployment, or has no gate."""
+    of = shield.deployment.ungated or shield.deployment
+    if text_digest(_without_fair(of)) != text_digest(_without_fair(plain)):
+        raise InputError(f"the shield is of another deployment than {plain.name}; compute the one of this")
+    missing = [name for name in shield.deployment.gated if name not in names]
+    if missing:
+        raise InputError(f"the shield was computed{Harness(tuple(missing))}; give the same gates")
+    if shield.lost is not None:
+        raise InputError(
+            "the shield has a run that no restriction of agents prevents; nothing can be guarded"
+        )
+    if shield.gate is None and any(tool.denied for tool in shield.tools):
+        raise InputError("the shield has no gate, since no condition says what a tool may do; write a gate")
+    return [] if shield.gate is None else [shield.gate]
+
+
+def _without_fair(deployment: Deployment) -> Deployment:
+    return replace(deployment, written=replace(deployment.written, fair=(), fair_actions=()), text=None)

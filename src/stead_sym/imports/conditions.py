@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 from stead_sym.imports.sorts import DraftSort
 from stead_sym.imports.sql import bare, literal_of
 from stead_sym.imports.tables import Table, Tables
-from stead_sym.imports.tidy import exists, negated, pinned, without_equations
+from stead_sym.imports.tidy import exists, pinned, without_equations
 from stead_sym.imports.transactions import Transaction, kind_of, parameter_of, source_of, sources_of
+from stead_sym.logic.folding import negate
 from stead_sym.logic.syntax import (
     FALSE,
     INTEGERS,
@@ -225,7 +226,7 @@ class Reading:
             case "Not":
                 return self._true(node.this)
             case "Exists" | "Is":
-                return negated(self._true(node))
+                return negate(self._true(node))
             case "In":
                 return self._in(node, positive=False)
             case "Between":
@@ -245,7 +246,7 @@ class Reading:
             value = self._value(node.this, None)
             if value.term is None:
                 return TRUE
-            return negated(exists(value.binders, value.parts))
+            return negate(exists(value.binders, value.parts))
         if type(other).__name__ == "Boolean":
             return self._true(node.this) if other.this else self._false(node.this)
         raise OutsideSubset(f"`{self._sql(node)}` is not translated")
@@ -272,7 +273,7 @@ class Reading:
         compared = self._compared("EQ", node.this, select.expressions[0].unalias(), positive=positive)
         if positive:
             return exists(binders, [*parts, compared])
-        return negated(exists(binders, [*parts, negated(compared)]))
+        return negate(exists(binders, [*parts, negate(compared)]))
 
     def _compared(self, kind: str, left: Any, right: Any, *, positive: bool) -> Formula:
         """Return the formula "the comparison is true", or "false"; neither if a side is NULL."""
@@ -472,7 +473,7 @@ class Reading:
         row = Row(layout, {column: self._variable(own) for column, (own, _) in layout.terms.items()})
         held: list[Formula] = [row.atom]
         for where in self.deleted.get(name, ()):
-            held.append(negated(conjunction(tuple(where(row)))))
+            held.append(negate(conjunction(tuple(where(row)))))
         return row, held
 
     def _as_of_now(self, selected: Where) -> Where:

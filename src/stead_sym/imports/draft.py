@@ -20,6 +20,7 @@ from stead_sym.imports.sorts import DraftSort, Place, Sorts, distinct, named, pl
 from stead_sym.imports.tables import ForeignKey, Table, TableColumn, Tables
 from stead_sym.imports.tools import Parameter, ToolSchema
 from stead_sym.imports.transactions import Transaction, tools_of_transactions, with_literals
+from stead_sym.logic.folding import conjoin
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.syntax import TRUE, Atom, Binder, Count, Equal, Implies, Var, conjunction, conjuncts
 from stead_sym.relational.schema import escaped
@@ -450,7 +451,7 @@ class _Drafting:
             if self._tables.url is None:
                 lines += [f"  # no more than 1 {sort} before: a limit of this file, as the bound is"]
                 guard.append(Count("atmost", 1, Binder("one", sort), TRUE))
-        if (whole := conjunction(tuple(one for one in guard if one != TRUE))) != TRUE:
+        if (whole := conjoin(*guard)) != TRUE:
             lines.append(f"  guard {print_formula(whole)}")
         lines += ["  effect", *(f"    {print_statement(one)}" for one in found.statements)]
         return _Body(tuple(lines), frozenset(names[one] for one in found.dropped))

@@ -17,7 +17,7 @@ from stead_sym.deployment.tool import Assign, Delete, Fresh, Insert, Statement
 from stead_sym.imports.conditions import Layout, OutsideSubset, Reading, Row, Value, Where
 from stead_sym.imports.sorts import DraftSort
 from stead_sym.imports.tables import COMPUTED, ForeignKey, Table, Tables
-from stead_sym.imports.tidy import exists, folded, negated, pinned, tidied, without_new, without_repetition
+from stead_sym.imports.tidy import exists, pinned, tidied, without_new, without_repetition
 from stead_sym.imports.transactions import (
     SqlStatement,
     Transaction,
@@ -28,6 +28,7 @@ from stead_sym.imports.transactions import (
     parameter_of,
     sources_of,
 )
+from stead_sym.logic.folding import fold, negate
 from stead_sym.logic.syntax import (
     FALSE,
     Atom,
@@ -102,13 +103,13 @@ class _Translation(Reading):
             except OutsideSubset as error:
                 raise OutsideSubset(f"line {statement.line}: {error}") from None
         whole = conjunction(tuple(self.guard))
-        there = {w for w, v in self.fresh.items() if folded(without_new(whole, {v.name})) == FALSE}
+        there = {w for w, v in self.fresh.items() if fold(without_new(whole, {v.name})) == FALSE}
         if there - self.there:
             again = self.transaction, self.tables, self.layouts, self.parameters, self.spelled
             return _Translation(*again, there=self.there | there).translated()
         new = {one.binder.name for one in self.statements if isinstance(one, Fresh)}
-        guard = folded(conjunction(tuple(without_new(one, new) for one in self.guard)))
-        guard = folded(without_repetition(guard))
+        guard = fold(conjunction(tuple(without_new(one, new) for one in self.guard)))
+        guard = fold(without_repetition(guard))
         unknown = [
             word
             for word, (name, sort) in self.parameters.items()
@@ -123,11 +124,11 @@ class _Translation(Reading):
 
     def _needs(self, name: str, guard: Formula) -> bool:
         """Return True if nothing changes with a parameter whose value is nowhere in the database."""
-        if folded(without_new(guard, {name})) == FALSE:
+        if fold(without_new(guard, {name})) == FALSE:
             return True
         changes = [one for one in self.statements if isinstance(one, Insert | Delete | Assign)]
         return all(
-            folded(without_new(one.where, {name})) == FALSE
+            fold(without_new(one.where, {name})) == FALSE
             or (not isinstance(one, Insert) and not one.binders and Var(name) in _key_of(one))
             for one in changes
         )
@@ -530,7 +531,7 @@ class _Translation(Reading):
             apart = () if updated is None else (Not(_same(other.key, updated.key)),)
             there = exists(list(other.binders), [*held, *equal, *apart])
             if ignored:
-                missing.append(negated(there))
+                missing.append(negate(there))
             else:
                 refused(there, values)
             for earlier in self.inserted.get(table.name.lower(), ()):

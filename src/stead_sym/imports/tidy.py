@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from stead_sym.deployment.tool import Assign, Delete, Insert
+from stead_sym.logic.folding import negate
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     FALSE,
     TRUE,
     WILDCARD,
-    And,
     Atom,
     Binder,
     Const,
@@ -25,13 +25,10 @@ from stead_sym.logic.syntax import (
     Formula,
     Name,
     Not,
-    Or,
     Term,
-    Truth,
     Var,
     conjunction,
     conjuncts,
-    disjunction,
     map_children,
     subformulas,
     terms,
@@ -46,17 +43,6 @@ def exists(binders: Sequence[Binder], parts: Sequence[Formula]) -> Formula:
     for binder in reversed(over):
         body = Exists(binder, body)
     return FALSE if FALSE in held else body
-
-
-def negated(formula: Formula) -> Formula:
-    """Return the negation, without a double one."""
-    match formula:
-        case Truth(value):
-            return Truth(not value)
-        case Not(body):
-            return body
-        case _:
-            return Not(formula)
 
 
 def pinned(binders: Collection[str], parts: Sequence[Formula]) -> Mapping[str, Term]:
@@ -108,26 +94,6 @@ def without_lone_columns(
     return [b for b in binders if b.name not in gone], held
 
 
-def folded(formula: Formula) -> Formula:
-    """Return the formula without `true` and `false` in it, as far as these decide a part."""
-    formula = map_children(folded, formula)
-    match formula:
-        case And(parts):
-            kept = tuple(dict.fromkeys(p for part in parts for p in conjuncts(part) if p != TRUE))
-            return FALSE if FALSE in kept else conjunction(kept)
-        case Or(parts):
-            kept = tuple(dict.fromkeys(part for part in parts if part != FALSE))
-            return TRUE if TRUE in kept else disjunction(kept)
-        case Not(body):
-            return negated(body)
-        case Exists(_, Truth()) if formula.body == FALSE:
-            return FALSE
-        case Equal(left, right) if left == right:
-            return TRUE
-        case _:
-            return formula
-
-
 def without_new(formula: Formula, new: Collection[str]) -> Formula:
     """Return what a formula says before variables get identifiers that are nowhere yet."""
     match formula:
@@ -170,7 +136,7 @@ def _shorter(part: Not, there: Sequence[Atom]) -> Formula:
             for other in there
         )
 
-    return negated(conjunction(tuple(one for one in conjuncts(part.body) if not implied(one))))
+    return negate(conjunction(tuple(one for one in conjuncts(part.body) if not implied(one))))
 
 
 def tidied(statement: Insert | Delete | Assign, there: Atom | None = None) -> Insert | Delete | Assign:

@@ -11,18 +11,18 @@ adjacent violators).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from typing import TypeAlias
 
-from stead_sym.report.layers import BETWEEN, WIDEST, discovery, layer_of
-
 Point: TypeAlias = tuple[float, float]
 
 _SWEEPS = (4, 16)  # at least and at most
 _MOVES = 100_000  # bounds the sweeps times the nodes and joints
+_BETWEEN = 26.0  # the distance of two boxes of one layer
+_WIDEST = 1200.0  # the maximum width of a layer, unless the side of a square drawing is larger
 _BESIDE = 14.0  # joints
 _BELOW = 44.0  # layers
 _STRAIGHT = 8.0  # the weight of a joint relative to a node
@@ -69,10 +69,10 @@ class _Layering:
         self.edges = edges
         self.beside = beside
         self.sizes = list(sizes)
-        rank = discovery(len(sizes), edges, roots)
+        rank = _discovery(len(sizes), edges, roots)
         widths = [w + beside.get(k, 0.0) for k, (w, _) in enumerate(sizes)]
-        square = sqrt(sum((w + BETWEEN) * (h + _BELOW) for w, (_, h) in zip(widths, sizes, strict=True)))
-        layer = layer_of(widths, edges, rank, max(WIDEST, square))
+        square = sqrt(sum((w + _BETWEEN) * (h + _BELOW) for w, (_, h) in zip(widths, sizes, strict=True)))
+        layer = _layer_of(widths, edges, rank, max(_WIDEST, square))
         self.nodes = len(sizes)
         self.layers: list[list[int]] = [[] for _ in range(max(layer, default=0) + 1)]
         for node in sorted(range(self.nodes), key=rank.__getitem__):
@@ -176,7 +176,7 @@ class _Layering:
         return x
 
     def _apart(self, a: int, b: int) -> float:
-        gap = _BESIDE if a >= self.nodes or b >= self.nodes else BETWEEN
+        gap = _BESIDE if a >= self.nodes or b >= self.nodes else _BETWEEN
         return self._right(a) + self.sizes[b][0] / 2 + gap
 
     def _right(self, node: int) -> float:
@@ -265,3 +265,61 @@ def spread(wished: Sequence[float], weights: Sequence[float], apart: Sequence[fl
 
 def _mean(numbers: Sequence[float], otherwise: float) -> float:
     return sum(numbers) / len(numbers) if numbers else otherwise
+
+
+# layers
+
+
+def _discovery(nodes: int, edges: Sequence[tuple[int, int]], roots: Sequence[int]) -> list[int]:
+    """Return the rank of each node in a breadth-first search from the roots.
+
+    The search then continues from the nodes that it has not reached.
+    """
+    after: list[list[int]] = [[] for _ in range(nodes)]
+    for a, b in edges:
+        after[a].append(b)
+    rank: dict[int, int] = {}
+
+    def search(start: Sequence[int]) -> None:
+        queue = [node for node in start if node not in rank]
+        for node in queue:
+            rank[node] = len(rank)
+        for node in queue:  # grows during the loop
+            for other in after[node]:
+                if other not in rank:
+                    rank[other] = len(rank)
+                    queue.append(other)
+
+    search(list(roots))
+    for node in range(nodes):
+        search([node])
+    return [rank[node] for node in range(nodes)]
+
+
+def _layer_of(
+    widths: Sequence[float], edges: Sequence[tuple[int, int]], rank: Sequence[int], widest: float
+) -> list[int]:
+    """Return the layer of each node: below all its predecessors, and the first of these with room.
+
+    Every edge is turned towards the later discovery. In a square of n nodes an edge crosses √n layers and not
+    n, each with a joint.
+    """
+    before: list[list[int]] = [[] for _ in widths]
+    for a, b in _turned(edges, rank):
+        before[b].append(a)
+    layer = [0] * len(widths)
+    taken: dict[int, float] = {}
+    for node in sorted(range(len(widths)), key=rank.__getitem__):
+        here = max((layer[other] + 1 for other in before[node]), default=0)
+        while taken.get(here, 0.0) and taken[here] + widths[node] > widest:
+            here += 1
+        layer[node] = here
+        taken[here] = taken.get(here, 0.0) + widths[node] + _BETWEEN
+    return layer
+
+
+def _turned(edges: Sequence[tuple[int, int]], rank: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the edges between two nodes, each from the one that was found first."""
+    for a, b in edges:
+        if rank[a] != rank[b]:
+            yield (a, b) if rank[a] < rank[b] else (b, a)

@@ -50,8 +50,8 @@ class Runs:
         self.fair = [pair.explicit.satisfying(f, {}).states for f in pair.deployment.fair]
 
     def always(self, states):
-        """Where a fair run starts that stays in ``states``: some path within them leads to a cycle within
-        them, or rather a component, that holds a state of each constraint."""
+        """Return where a fair run starts that stays in ``states``: some path within them leads to a cycle
+        within them, or rather a component, that holds a state of each constraint."""
         inside = self.graph.subgraph(states)
         cores = set()
         for component in nx.strongly_connected_components(inside):
@@ -61,12 +61,12 @@ class Runs:
         return frozenset(cores).union(*(nx.ancestors(inside, state) for state in cores))
 
     def next(self, states):
-        """Where a fair run has its second state in ``states``."""
+        """Return where a fair run has its second state in ``states``."""
         ahead = states & self.always(self.states)
         return frozenset(s for s in self.states if ahead.intersection(self.graph.successors(s)))
 
     def until(self, left, right):
-        """Where a fair run has a state of ``right``, and until then states of ``left``."""
+        """Return where a fair run has a state of ``right``, and until then states of ``left``."""
         goals = right & self.always(self.states)
         inside = self.graph.subgraph(left | goals)
         return goals.union(*(nx.ancestors(inside.subgraph(left | {goal}), goal) for goal in goals))

@@ -47,7 +47,7 @@ _ENSURED = {
     "labels_stay(x: k)": {"P": "empty(P)", "K": "forall y: a. forall z in k. K'(y, z) <-> K(y, z) & z = x"},
     "relight": {"L": "forall x in k. L'(x) <-> ~L(x)"},
 }
-"""What an `ensure` says of relations; the others stay as they are, and no bound is exceeded."""
+"""The conditions of an `ensure` on relations; the others stay as they are, and no bound is exceeded."""
 _DEFINED = (
     "exists y in k. K(x, y)",
     "forall y: k. exists z: a. K(x, y) -> K(z, y) & z != x",

@@ -16,9 +16,9 @@ SORTS = {"a": ("a1", "a2", "a3"), "k": ("k1", "k2"), "none": ()}
 STATE = ("s", "t")
 """Bits that what a table chooses between may depend on."""
 DEAD = None
-"""What a mortal vector without a bit names."""
+"""The name that a mortal vector without a bit has."""
 NOTHING = "no value"
-"""What an assignment to bits names that is the code of no value."""
+"""The name of an assignment to bits that is the code of no value."""
 
 functions = st.frozensets(st.tuples(st.booleans(), st.booleans()))
 """Functions of `STATE`, by the rows on which they are true."""
@@ -41,8 +41,8 @@ def assignments(bits):
 
 
 def named(values, vector, assignment):
-    """What an assignment to a vector's bits names, from the text of the module: a log code is a number, the
-    most significant bit first; a one-hot code has one bit."""
+    """Return what an assignment to a vector's bits names, from the text of the module: a log code is a
+    number, the most significant bit first; a one-hot code has one bit."""
     listed = (*values.values[vector.sort], *values.beyond[vector.sort])
     if vector.one_hot:
         on = [k for k, bit in enumerate(vector.bits) if assignment[bit]]

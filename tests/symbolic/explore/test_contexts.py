@@ -1,4 +1,4 @@
-"""How the agent is asked: once per canonical context, all new contexts of a frontier together."""
+"""Requests to the agent: once per canonical context, all new contexts of a frontier together."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def desk(request):
 
 
 def parts(text):
-    """What stands before the facts of `init`, these, and what stands behind them."""
+    """Return what stands before the facts of `init`, these, and what stands behind them."""
     head, facts, tail = re.fullmatch(r"(.*?\ninit\n)((?:  [^\n]*\n)+)(.*)", text, re.DOTALL).groups()
     return head, facts.splitlines(keepends=True), tail
 

@@ -35,7 +35,7 @@ def chosen(deployment, seed):
 
 
 def answers(deployment, agent, **options):
-    """What a verification says, but for the numbers that depend on the domain; or the claim that is
+    """Return what a verification says, but for the numbers that depend on the domain; or the claim that is
     broken, or that there is an error."""
     try:
         result = stead_sym.verify(deployment, agent, findings=False, **options)

@@ -1,4 +1,4 @@
-"""What `explain` says of the plan is so of the engine, and of every reachable state."""
+"""The statements of `explain` about the plan are true of the engine, and of every reachable state."""
 
 import json
 from itertools import groupby

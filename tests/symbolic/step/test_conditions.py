@@ -1,4 +1,4 @@
-"""What `when`, `choose` and `fresh` say, against an enumeration of the values in every state."""
+"""The meaning of `when`, `choose` and `fresh`, against an enumeration of the values in every state."""
 
 from __future__ import annotations
 

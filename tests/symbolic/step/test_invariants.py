@@ -1,4 +1,4 @@
-"""Whether two facts may meet, against all states and all that an action does there."""
+"""Pairs of facts that may meet, against all states and all that an action does there."""
 
 from __future__ import annotations
 

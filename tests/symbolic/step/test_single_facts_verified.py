@@ -69,7 +69,7 @@ TWO = "relation F(k)\nrelation G(k)\ninit\n  A(k0)\n  B(k1)\n  P(k0, k0)\n  P(k1
 
 @dataclass(frozen=True)
 class Shape:
-    """What stands beside `BESIDE`, which relations hold one fact at most as it is found out, and whether
+    """The text beside `BESIDE`, which relations hold one fact at most as it is found out, and whether
     `Hit` can come to hold, which takes two facts of F."""
 
     text: str
@@ -439,7 +439,7 @@ class Text:
         return "\n".join([f"{kind} t{number}({head})", f"  guard {guard}", *effects, "  effect"])
 
     def moves(self, relation):
-        """What gives one fact of the relation for another, or the first."""
+        """Return what gives one fact of the relation for another, or the first."""
         (sort,) = self.sorts[relation]
         head, write = f"move{relation}(p: {sort}", f"clear {relation}\n    insert {relation}(p)"
         where = self.several({"p": sort}, 1)

@@ -1,4 +1,4 @@
-"""What statements do to the bits, against sets of facts: D' = (D minus deletions) plus insertions."""
+"""The effect of statements on the bits, against sets of facts: D' = (D minus deletions) plus insertions."""
 
 from __future__ import annotations
 

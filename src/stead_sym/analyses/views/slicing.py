@@ -38,6 +38,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Parts
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
 from stead_sym.deployment.witnesses import is_old
+from stead_sym.logic.folding import negate
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
@@ -157,7 +158,7 @@ class _Slicing:
             case Atom(relation):
                 return f if relation in self.kept else TRUE if positive else FALSE
             case Not(body):
-                return _negated(self.weaker(body, not positive))
+                return negate(self.weaker(body, not positive))
             case And(parts):
                 return _all(self.weaker(part, positive) for part in parts)
             case Iff(left, right):
@@ -403,16 +404,6 @@ def _binders(tool: Tool) -> Iterator[Binder]:
 
 def _quantified(formula: Expanded) -> Iterator[Binder]:
     return (f.binder for f in subformulas(formula) if isinstance(f, Quantified))
-
-
-def _negated(f: Core) -> Core:
-    match f:
-        case Truth(value):
-            return Truth(not value)
-        case Not(body):
-            return body
-        case _:
-            return Not(f)
 
 
 def _all(parts: Iterable[Core]) -> Core:

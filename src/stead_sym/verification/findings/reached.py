@@ -49,10 +49,9 @@ from stead_sym.logic.syntax import (
     conjuncts,
     relations_in,
 )
-from stead_sym.verification.findings.answered import answer_findings
+from stead_sym.verification.findings.answered import answer_findings, forced_choices, tied_choices
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
-from stead_sym.verification.findings.forced import forced_choices, tied_choices
 from stead_sym.verification.findings.gates import (
     Reached,
     forbidden,

@@ -6,7 +6,8 @@ guess is wrong, that part is dropped and the plan is made again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,15 +18,16 @@ from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
 from stead_sym.engines.symbolic.encode.interleaving import interleaved
 from stead_sym.engines.symbolic.encode.mutex import fields
 from stead_sym.engines.symbolic.encode.representatives import Naming
+from stead_sym.engines.symbolic.encode.values import FAIR, HELD, PARAM
 from stead_sym.engines.symbolic.encode.variable_order import arranged
 from stead_sym.engines.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
 from stead_sym.engines.symbolic.plan.followers import strengthened
-from stead_sym.engines.symbolic.plan.foreseen import foreseen
 from stead_sym.engines.symbolic.plan.guess import Broken, Guess, confirm
 from stead_sym.engines.symbolic.plan.relaxation import Relaxation
 from stead_sym.engines.symbolic.step.effects import CompiledTool, EffectCompiler
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.engines.symbolic.step.updates import Writer
+from stead_sym.logic.syntax import Formula, Quantified, children
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Pulse
@@ -95,7 +97,7 @@ def attempt(task: Task, guess: Guess, report: Pulse) -> Plan | Broken:
         mortal=frozenset() if task.literal else _mortal(deployment, ground.restriction),
         beside=order.beside,
         at_most=_at_most(deployment, ground.values) if task.literal else (),
-        foreseen=foreseen(deployment),
+        foreseen=_foreseen(deployment),
         interleaved=interleaved(order.fields, deployment),
     )
     compiler = Compiler(encoding, single=guess.singles)
@@ -187,3 +189,40 @@ def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
     ensures = any(effect.is_ensure for tool in task.deployment.tools_and_events for effect in tool.effects)
     number = 1 if task.literal and ensures else 0
     return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}
+
+
+def _foreseen(deployment: Deployment) -> Mapping[tuple[str, str], int]:
+    """Return the number of one-hot vectors of each role and sort, to declare them with the state bits.
+
+    Inserting a variable among the others takes time linear in their number. A missing vector is nevertheless
+    inserted on demand (`encode.values`).
+
+    They are for the parameters of a tool, the columns of a relation in an agent's view, and the variables of
+    a specification that are in scope at once.
+    """
+    params = [Counter(binder.sort for binder in tool.params) for tool in deployment.tools_and_events]
+    columns = [Counter(relation.sorts) for relation in deployment.schema.relations]
+    fair = [
+        Counter(binder.sort for binder in deployment.tool(str(action.name)).params)
+        for action in deployment.fair_actions
+        if action.kind != "agent"
+    ]
+    held = [_in_scope(spec.formula) for spec in deployment.specs]
+    return {
+        (role, sort): number
+        for role, numbers in ((PARAM, params + columns), (FAIR, fair), (HELD, held))
+        for sort, number in _most(numbers).items()
+    }
+
+
+def _in_scope(formula: Formula) -> Counter[str]:
+    """Return the largest numbers of variables of each sort that a formula binds one within the other."""
+    below = _most(map(_in_scope, children(formula)))
+    return below + Counter([formula.binder.sort]) if isinstance(formula, Quantified) else below
+
+
+def _most(numbers: Iterable[Counter[str]]) -> Counter[str]:
+    most = Counter[str]()
+    for each in numbers:
+        most |= each
+    return most
