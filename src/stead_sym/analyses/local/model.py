@@ -164,7 +164,13 @@ class Local:
         }
         named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
         start = Start(self.deployment, mentioned)
-        scope = Scope(self.deployment, self.exact, self.key, self.starts_with_keys, mentioned, named, start)
+        rest = {
+            sort.name: tuple(value for value in sort.values if value not in mentioned[sort.name])
+            for sort in schema.sorts
+            if sort.values is not None and sort.name not in self._overflowing
+        }
+        keys = self.key, self.starts_with_keys
+        scope = Scope(self.deployment, self.exact, *keys, mentioned, named, start, rest)
         runs = None
         if refuting and can_be_followed(self.deployment):
             sentence = formula if negated is None else negated

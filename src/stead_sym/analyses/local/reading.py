@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import product
+from types import MappingProxyType
 
 from stead_sym.analyses.local.values import MARK, individual, is_constant, is_name, kind, same, sort_of
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
@@ -80,6 +82,10 @@ def projections(formula: Formula, schema: Schema) -> frozenset[Core]:
         if (fact := as_fact(core(projection))) is not None:
             found.add(fact)
     return frozenset(found)
+
+
+MOST_COMPARED = 10_000
+"""The maximum number of pairs of values that are compared for two that stand for one of each."""
 
 
 class Fixed:
@@ -236,14 +242,16 @@ class Reading:
         open_sorts: frozenset[str],
         followed: Mapping[Core, Bdd],
         keys: Callable[[str], tuple[int, ...]] = lambda _: (),
+        rest: Mapping[str, Sequence[Value]] = MappingProxyType({}),
     ) -> None:
         """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
 
         ``keys`` gives the columns of a relation that determine the others in every reachable state, none if
-        that is not known.
+        that is not known. ``rest`` gives the values that names and other individuals of a finite sort stand
+        for: its declared values without the constants. It lacks sorts of which a fact may have another value.
         """
         self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
-        self._followed, self._keys = followed, keys
+        self._followed, self._keys, self.rest = followed, keys, rest
         self._memo: dict[Core, Known] = {}
         self.nothing = Known(manager.false, manager.true)
         self.true, self.false = Known(manager.true, manager.true), Known(manager.false, manager.false)
@@ -265,11 +273,11 @@ class Reading:
                 return self.constant(value)
             case Equal(left, right) if not (is_compound(left) or is_compound(right)):
                 return self.constant(self._equal(value_of(left, {}), value_of(right, {})))
-            case Compare(_, left, right, sort) if sort != INTEGERS:
-                values = value_of(left, {}), value_of(right, {})
-                if any(kind(value) != "named" or is_name(value) for value in values):
-                    return self.nothing
-                return self.constant(compares(f, *values, self.schema))
+            case Compare(_, left, right, str(sort)) if sort != INTEGERS:
+                one, other = (self._stands_for(value_of(term, {}), sort) for term in (left, right))
+                pairs = product(one, other) if len(one) * len(other) <= MOST_COMPARED else ()
+                truths = {compares(f, *pair, self.schema) for pair in pairs}
+                return self.constant(truths.pop()) if len(truths) == 1 else self.nothing
             case Equal() | Compare():
                 return self.nothing
             case Atom():
@@ -338,6 +346,12 @@ class Reading:
             value in self.values[sort] for value in (left, right) for sort in sorts if is_numeral(value)
         )
         return same(left, right) if len(sorts) < 2 and listed else None
+
+    def _stands_for(self, value: Value, sort: str) -> Sequence[Value]:
+        """Return the values of a finite sort that a value may stand for; none if that is not known."""
+        if is_constant(value):
+            return (value,)
+        return self.rest.get(sort, ()) if kind(value) in ("named", "other", "some") else ()
 
     def others(self, binder: Binder) -> list[Value]:
         """Return `some` individual if a variable has values beside the constants and names."""

@@ -62,7 +62,8 @@ class Scope:
 
     The constants that are ``mentioned``, by sort, the sorts that are ``named``, and the ``start`` of runs.
     ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a declared
-    key if it is shown; ``starts_with_keys`` if no initial state breaks a declared one.
+    key if it is shown; ``starts_with_keys`` if no initial state breaks a declared one. ``rest`` are the
+    values of each finite sort beside the constants that are mentioned (`Reading`).
     """
 
     deployment: Deployment
@@ -72,6 +73,7 @@ class Scope:
     mentioned: Mapping[str, tuple[Value, ...]]
     named: frozenset[str]
     start: Start
+    rest: Mapping[str, tuple[Value, ...]]
 
 
 class Question:
@@ -80,6 +82,7 @@ class Question:
     def __init__(self, question: Formula, scope: Scope, backend: Backend | None) -> None:
         self._question, self._scope = question, scope
         self._manager = Manager(backend)
+        self._manager.sift()  # facts join in an order that says little about what belongs together
         self._names = names_in(question)
         self._values = {
             sort: (*values, *(one for one in self._names if sort_of(one) == sort))
@@ -140,7 +143,7 @@ class Question:
         """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
         m, scope, deployment = self._manager, self._scope, self._scope.deployment
         bits = {fact: now for fact, (now, _) in self._bits.items()}
-        reading = Reading(m, deployment.schema, self._values, scope.named, bits, scope.key)
+        reading = Reading(m, deployment.schema, self._values, scope.named, bits, scope.key, scope.rest)
         inside = {one: now for one, (now, _) in self._inside.items()}
         initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
         possible = self._agreeing(reading, scope.key)

@@ -174,7 +174,9 @@ class After(Reading):
     """The reading of D', by D and a ``write``; ``followed`` has the facts that are followed in D'."""
 
     def __init__(self, before: Reading, write: Write, followed: Mapping[Core, Bdd]) -> None:
-        super().__init__(before.manager, before.schema, before.values, before.open_sorts, followed)
+        super().__init__(
+            before.manager, before.schema, before.values, before.open_sorts, followed, rest=before.rest
+        )
         self._before, self._write = before, write
 
     def atom(self, atom: Atom) -> Known:

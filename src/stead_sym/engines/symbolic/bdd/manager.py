@@ -262,6 +262,10 @@ class Manager:
         engine.reorder(self._bdd, {name: level for level, name in enumerate(order)})
         self._bdd.configure(reordering=False)
 
+    def sift(self) -> None:
+        """Let the variable order change by sifting whenever the diagrams have grown."""
+        self._bdd.configure(reordering=True)
+
     def has(self, name: str) -> bool:
         """Return True if the variable is declared."""
         return name in self._bdd.vars
