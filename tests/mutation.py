@@ -151,6 +151,8 @@ FIRST = {
     "/analyses/deepening/growth": ("tests/test_growth.py",),
     "/analyses/deepening/remedy": ("tests/test_growth.py",),
     "/analyses/local": ("tests/local",),
+    "/logic/candidates": ("tests/logic",),
+    "/logic/solutions": ("tests/logic",),
     "/analyses/views/slicing": ("tests/test_slicing.py",),
     "/analyses/views/weakening": ("tests/test_weaker_conditions.py",),
     "/analyses/views/obstacle": ("tests/test_weaker_conditions.py",),
@@ -337,14 +339,32 @@ MUTATIONS = (
     Mutation(
         "the past by definition: what was true is not lost when it ceases",
         "/deployment/history.py",
-        "(lasting and holds(left, now, sigma))",
-        "lasting",
+        "if known and holds(left, now, dict(zip(variables, values, strict=True))):",
+        "if known:",
     ),
     Mutation(
         "the past by definition: a record that is new has a state before",
         "/deployment/history.py",
-        "if there and holds(body, before, sigma)",
-        "if holds(body, before, sigma)",
+        "domains = {name: here[name] & there[name] for name in variables}",
+        "domains = here",
+    ),
+    Mutation(
+        "candidates: of the values of a bound variable one is enough",
+        "/logic/candidates.py",
+        "for value in few)",
+        "for value in sorted(few)[:1])",
+    ),
+    Mutation(
+        "solutions: a conjunct about two variables is not decided",
+        "/logic/solutions.py",
+        "for part in decided[number]",
+        "for part in decided[number] if number",
+    ),
+    Mutation(
+        "semantics: a call may have any value for a parameter",
+        "/deployment/semantics.py",
+        "value in _range(deployment, param, state) for param",
+        "True for param",
     ),
     Mutation(
         "the past by definition: any agent has made the call",
@@ -2256,7 +2276,7 @@ MUTATIONS = (
     Mutation(
         "any call may be made",
         "/evidence/replay.py",
-        "if step.call not in self._possible(state, step.actor, step.call):",
+        "if not self._may_be_made(state, step):",
         "if False:",
     ),
     Mutation(
@@ -3212,6 +3232,18 @@ MUTATIONS = (
         "/analyses/local/reading.py",
         "if binder.sort in self.open_sorts:\n            return",
         "if False:\n            return",
+    ),
+    Mutation(
+        "few facts: what is none of the constants is any one of the others",
+        "/analyses/local/reading.py",
+        "if len(truths) == 1 else self.nothing",
+        "if truths else self.nothing",
+    ),
+    Mutation(
+        "few facts: an integer that no sort declares is a declared one",
+        "/analyses/local/model.py",
+        "if sort.values is not None and sort.name not in self._overflowing",
+        "if sort.values is not None",
     ),
     Mutation(
         "few facts: two variables have one value",

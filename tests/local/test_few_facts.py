@@ -291,3 +291,33 @@ def test_an_integer_that_a_step_writes_need_not_be_declared():
         "spec in_range AG ((exists a: n. D(a)) -> (exists a in n. D(a)))\n"
     )
     assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[0].formula), Shown)
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_shown"),
+    [("a > 9", True), ("succ(a, 0)", True), ("a < 5", False), ("a > 5", False), ("succ(a, 3)", False)],
+)
+def test_what_is_none_of_the_constants_is_one_of_the_other_values(condition, is_shown):
+    """No value is more than 9, whichever it is; less than 5 are some of those that no formula mentions."""
+    deployment = parse_deployment(
+        "deployment d\nsort item\nsort level = 0..9\nrelation Level(item key, level)\nrelation Flag(item)\n"
+        "init\n  Level(x, 7)\n"
+        "tool lower(i: item)\n  guard exists a. (Level(i, a) & a > 0)\n  effect\n"
+        "    choose b: level where exists a. (Level(i, a) & succ(b, a))\n    set Level(i, b)\n"
+        f"event mark(i: item)\n  guard exists a. (Level(i, a) & {condition})\n  effect\n    insert Flag(i)\n"
+        "spec quiet AG ~Flag(_)\n"
+    )
+    found = Local.under(deployment, "any").shown(deployment.specs[0].formula)
+    assert isinstance(found, Shown) == is_shown
+
+
+def test_a_value_that_a_step_computes_may_be_none_of_the_declared_ones():
+    """No declared value of those that are not mentioned is more than 9, but 10 is written."""
+    deployment = parse_deployment(
+        "deployment d\nsort item\nsort level = 0..9\nrelation Level(item key, level)\nrelation Flag(item)\n"
+        "init\n  Level(x, 7)\n"
+        "tool raise(i: item, a: level)\n  guard Level(i, a)\n  effect\n    set Level(i, a + 1)\n"
+        "event mark(i: item)\n  guard exists a. (Level(i, a) & a > 9)\n  effect\n    insert Flag(i)\n"
+        "spec quiet AG ~Flag(_)\n"
+    )
+    assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[0].formula), Shown)

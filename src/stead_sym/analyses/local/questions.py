@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import partial
 from itertools import combinations, count
 
 from stead_sym.analyses.local.start import names_in
 from stead_sym.analyses.local.values import is_constant, name, same
 from stead_sym.logic.evaluate import compares
+from stead_sym.logic.folding import fold
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
-    FALSE,
     INTEGERS,
-    TRUE,
     And,
     Atom,
     Binder,
@@ -45,13 +43,10 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Temporal,
-    Truth,
-    Until,
     Var,
     children,
     conjunction,
     is_temporal,
-    map_children,
 )
 from stead_sym.relational.schema import Schema, Value, is_numeral
 
@@ -104,26 +99,21 @@ def asks_for_runs(formula: Core, *, negated: bool = False) -> bool:
 
 def decided(f: Core, schema: Schema) -> Core:
     """Return the formula without the parts that the comparison of two values decides."""
-    f = map_children(partial(decided, schema=schema), f)
-    match f:
-        case Compare(_, Const(left), Const(right), sort) if (
-            sort != INTEGERS and is_constant(left) and is_constant(right)
-        ):
-            return Truth(compares(f, left, right, schema))
-        case Equal(Const(left), Const(right)) if left == right or not (is_numeral(left) or is_numeral(right)):
-            known = same(left, right)
-            return f if known is None else Truth(known)
-        case Not(Truth(value)):
-            return Truth(not value)
-        case Not(Not(body)):
-            return body
-        case And(parts):
-            kept = tuple(dict.fromkeys(part for part in parts if part != TRUE))
-            return FALSE if FALSE in kept else core(conjunction(kept))
-        case Exists(_, Truth(False)) | Next("E", Truth(False)) | Until("E", _, Truth(False)):
-            return FALSE
-        case _:
-            return f
+
+    def known(part: Formula) -> bool | None:
+        match part:
+            case Compare(_, Const(left), Const(right), sort) if (
+                sort != INTEGERS and is_constant(left) and is_constant(right)
+            ):
+                return compares(part, left, right, schema)
+            case Equal(Const(left), Const(right)) if left == right or not (
+                is_numeral(left) or is_numeral(right)
+            ):
+                return same(left, right)
+            case _:
+                return None
+
+    return core(fold(f, known))
 
 
 def by_witness(
