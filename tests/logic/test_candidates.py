@@ -22,10 +22,11 @@ from stead_sym.relational.instance import Fact, Instance
 SCOPE = {"v": "a", "w": "a", "u": "k"}
 
 
-@given(well_sorted(SCOPE), states(), st.booleans(), st.booleans())
-def test_no_value_is_left_out_that_some_assignment_needs(formula, state, truth, known):
+@given(well_sorted(SCOPE), states(), st.booleans(), st.booleans(), st.sampled_from([0, 16]))
+def test_no_value_is_left_out_that_some_assignment_needs(formula, state, truth, known, many):
     sigma = {"w": "c1"} if known else {}
-    found = candidates(formula, "v", facts_of(state), sigma, truth)
+    with patch.object(candidates_module, "MANY", many):
+        found = candidates(formula, "v", facts_of(state), sigma, truth)
     others = [("c1",) if known else POOL["a"], POOL["k"]]
     for value, w, u in product(POOL["a"], *others):
         if holds(formula, state, {"v": value, "w": w, "u": u}) == truth:
@@ -77,6 +78,19 @@ def test_what_is_left(text, sigma, truth, found):
     state = Instance.of(SCHEMA, [("P", ("c0",)), ("Q", ("c0", "n")), ("Q", ("n", "m"))])
     formula = resolve(parse_formula(text), NAMES, {"x": "a", "y": "a", "n": "a"})
     assert candidates(formula, "x", facts_of(state), sigma, truth) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"), [("exists y. P(y) & Q(y, x)", True), ("forall y. P(y) -> ~Q(y, x)", False)]
+)
+def test_many_are_found_by_the_few_values_of_a_bound_variable(text, truth):
+    state = Instance.of(
+        SCHEMA,
+        [("P", ("a0",)), ("P", ("a1",)), *(("Q", (f"a{number % 5}", f"b{number}")) for number in range(50))],
+    )
+    formula = resolve(parse_formula(text), NAMES, {"x": "a"})
+    found = {f"b{number}" for number in range(50) if number % 5 < 2}
+    assert candidates(formula, "x", facts_of(state), {}, truth) == found
 
 
 def test_of_few_values_none_is_left_out_and_of_many_all_that_cannot_be():
