@@ -20,7 +20,7 @@ from random import Random
 
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.selection import selections
-from stead_sym.deployment.claims import claims
+from stead_sym.deployment.claims import ALWAYS_A_STEP
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import around, normal_restriction
@@ -30,7 +30,7 @@ from stead_sym.errors import NoInitialState
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.syntax import FALSE, TRUE, Binder, Expanded, Forall, Globally, Implies, Next, Until
 from stead_sym.relational.canonical import canonical_form
-from stead_sym.relational.instance import Instance
+from stead_sym.relational.instance import Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
 
 INITIAL, MOST_TO_BEGIN_WITH = 60, 3
@@ -103,7 +103,6 @@ class FewRecords:
         self.work = 0
         self.complete = -1
         self._pending: list[list[Instance]] = [[] for _ in range(most + 1)]
-        self._claims = tuple(claims(deployment))
         few = deployment.within(dict.fromkeys(deployment.unbounded, most))
         self._restriction = normal_restriction(few)
         self.initial = tuple(dict.fromkeys(state for state in self._starting() if self._meet(state, 0)))
@@ -134,13 +133,25 @@ class FewRecords:
         if level > self.most:
             return False
         if state not in self.reached:
-            broken = {claim.name for claim in self._claims if claim.broken(state)}
+            broken = set(self._claims_broken(state))
             self.broken |= broken
             if any(name.startswith(("bound ", "key of ")) for name in broken):
                 return False
             self.reached[state] = level
             self._pending[level].append(state)
         return True
+
+    def _claims_broken(self, state: Instance) -> Iterator[str]:
+        """Yield the claims about bounds, keys, references and integers that a state breaks."""
+        deployment, schema = self.deployment, self.deployment.schema
+        for sort, active in state.active_domain.items():
+            if sort in deployment.bounds and sort not in deployment.unbounded:
+                bound = deployment.bounds[sort]
+                if len(deployment.outside(sort, active)) > bound:
+                    yield f"bound {sort} {bound}"
+        yield from (f"key of {fact.relation}" for fact, _ in broken_keys(schema, state.facts))
+        yield from (reference.name for _, reference in broken_references(schema, state.facts))
+        yield from (f"range of {fact.relation}" for fact, _ in out_of_range(schema, state.facts))
 
     def _expand(self, state: Instance) -> tuple[Step, ...]:
         if state not in self.expanded:
@@ -156,12 +167,18 @@ class FewRecords:
 
     def _steps(self, state: Instance) -> Iterator[tuple[str, Instance]]:
         for call in self._calls(state):
+            led = False
             for after in self._outcomes(call, state):
+                led = True
                 yield call.tool, after
+            if not led:
+                self.broken.add(f"{call.tool} has an effect")
 
     def _calls(self, state: Instance) -> list[Call]:
         calls = possible(self.deployment, state)
         self.work += 1 + len(calls)
+        if not calls:
+            self.broken.add(ALWAYS_A_STEP)
         self.possible |= {call.tool for call in calls}
         if self.wrappers is not None:
             calls = frozenset(selections(self.deployment, self.wrappers, state, calls))
