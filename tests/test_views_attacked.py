@@ -131,12 +131,13 @@ def compared(
 def test_what_is_shown_is_refuted_by_no_run(
     made: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stead_sym.analyses.views.diagrams.MOST_NODES", 20_000)
-    monkeypatch.setattr("stead_sym.analyses.views.every_number._MOST_OPERATIONS", 1_500)
+    views = "stead_sym.analyses.views"
     found = Counter[str]()
     for seed in range(FIRST, FIRST + CASES):
         deployment, agent = attacked(made, seed)
-        monkeypatch.setattr("stead_sym.analyses.views.records.MOST_CONSTANTS", 0 if seed % 4 < 2 else 12)
+        monkeypatch.setattr(f"{views}.records.MOST_CONSTANTS", 0 if seed % 4 < 2 else 12)
+        monkeypatch.setattr(f"{views}.diagrams.MOST_NODES", 20_000 if seed % 8 == 0 else 5_000)
+        monkeypatch.setattr(f"{views}.every_number._MOST_OPERATIONS", 1_500 if seed % 8 == 0 else 300)
         without_bounds = seed % 3 == 1 and deployment.unbounded != deployment.bounds.keys()
         try:
             search, holding = shown(deployment, agent, 1 + (seed % 7 == 0), without_bounds)
@@ -174,6 +175,8 @@ def test_what_is_shown_is_refuted_by_no_run(
             continue
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
+        if seed % 2 and seed % 5:
+            continue  # the engines are slower, and compared for the others
         try:
             deepened = within_bounds(monkeypatch, deployment, agent, seed)
         except (KeyBroken, ReferenceBroken) as error:
