@@ -59,10 +59,18 @@ def closing(*args: Any, most: float = MOST_OPERATIONS, **options: Any) -> Closin
     return Closing(*args, most=min(most, MOST_OPERATIONS), **options)
 
 
-def sorted_reason(why: str) -> str:
+def sort_of(why: str) -> str:
     """Return the sort of a reason for `unknown`."""
-    sorts = ("do not exclude", "is not shown by", "nodes", "operations", "it cannot be shown this way")
-    return next((sort for sort in sorts if sort in why), "outside the fragment")
+    sorts = {
+        "views do not exclude": "not shown by views",
+        "-views": "an assumption is not shown",
+        "are looked at": "too many records at once",
+        "another record for each": "another record for each value",
+        "nodes": "too many nodes",
+        "operations": "too many operations",
+        "it cannot be shown this way": "another form",
+    }
+    return next((said for part, said in sorts.items() if part in why), "other")
 
 
 def premises(spec: Spec) -> Iterator[tuple[Spec, Finding]]:
@@ -154,7 +162,7 @@ def test_what_is_shown_is_refuted_by_no_run(
         except NoInitialState:
             continue
         found.update(seen=1, shown=len(holding), unbounded=len(holding) * without_bounds)
-        found.update(f"unknown: {sorted_reason(why)}" for why in search.reasons.values())
+        found.update(f"unknown: {sort_of(why)}" for why in search.reasons.values())
         if not holding:
             continue
         found.update(with_some=1)
