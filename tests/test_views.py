@@ -24,6 +24,7 @@ from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Closing, Closure, keys_and_bounds
 from stead_sym.analyses.views.every_number import EveryNumber, always
+from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle
 from stead_sym.analyses.views.parts import Facts, renamed_facts
@@ -1175,3 +1176,25 @@ def test_what_holds_for_every_number_fails_within_no_bounds(agent: str, made: Ca
     assert shown > cases / 2
     assert failed
     assert obstacles
+
+
+def test_views_are_listed_only_if_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 28 relations about a record there are 2²⁸ views on one value: a list of them never ends."""
+    monkeypatch.delattr(Gluing, "forms")
+    names = [f"P{number}" for number in range(28)]
+    lines = [*(f"relation {name}(a)" for name in names), f"initially any {', '.join(names)}"]
+    said = "spec s AG forall x: a. (P0(x) -> P0(x) | " + " | ".join(f"{name}(x)" for name in names) + ")"
+    lines = [
+        "deployment d",
+        "sort a",
+        "bound a any",
+        *lines,
+        "tool idle()",
+        "policy p",
+        "  call idle()",
+        said,
+    ]
+    deployment = st.parse_deployment("\n".join(lines) + "\n")
+    specs = {spec.name: spec.formula for spec in deployment.specs}
+    search = EveryNumber(deployment, specs, wrap_all(deployment, "any"))
+    assert search.further(specs)["s"].views > 2**27

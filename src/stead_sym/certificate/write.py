@@ -12,6 +12,7 @@ from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.analyses.views.every_number import Proof, always
 from stead_sym.analyses.views.every_number import Shown as EveryNumberShown
+from stead_sym.analyses.views.parts import Facts
 from stead_sym.analyses.views.weakening import LeftOut as Conjunct
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
@@ -125,14 +126,15 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
         raise InputError(f"no certificate can be written: {why}")
     deployment = found.deployment
     claims: list[Shown] = []
-    inductions: dict[tuple[int, Proof, tuple[str, ...], str], list[int]] = {}
+    inductions: dict[tuple[int, Proof, frozenset[Facts], tuple[str, ...], str], list[int]] = {}
     for name, (shown, proof) in _certifiable(found).items():
         verdict = found[name]
         formula = deployment.spec(name).formula
         text = _text_of(deployment, verdict.formula, formula)
         claims.append(Shown(name if is_plain(name) else text, text))
         alone = name if proof.watched else ""
-        inductions.setdefault((shown.k, proof, shown.invariants, alone), []).append(len(claims) - 1)
+        same = shown.k, proof, proof.views, shown.invariants, alone
+        inductions.setdefault(same, []).append(len(claims) - 1)
     followed = {name for _, proof, *_ in inductions for name in proof.followed}
     certificate = ViewsCertificate(
         package=own_version(),
@@ -153,7 +155,7 @@ def write_views(found: Deepening, directory: str | Path) -> Path:
                 _left_out(proof.left_out),
                 _left_out(proof.left_out_of_slice),
             )
-            for (k, proof, invariants, _), shown in inductions.items()
+            for (k, proof, _, invariants, _), shown in inductions.items()
         ),
         gates=deployment.gated,
         calls=deployment.called,

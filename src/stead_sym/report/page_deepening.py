@@ -26,6 +26,9 @@ from stead_sym.report.page_sections import (
 from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.support.printable import plural
 
+MOST_LISTED = 20_000
+"""If there are more views none is listed: to sort them takes too long."""
+
 MOST_VIEWS = 48
 """The maximum number of views of one set that are shown."""
 
@@ -180,6 +183,10 @@ def _views(found: Deepening) -> Iterator[Html]:
         yield tag("p", "None that show a specification.", class_="none")
     for one, names in shown:
         assert one.proof is not None
+        if one.views > MOST_LISTED:
+            said = f"{one.k}-views that show {' and '.join(names)}: {one.views:,}, too many for a list"
+            yield tag("p", said, class_="none")
+            continue
         views = sorted(one.proof.views, key=lambda view: (len(view), sorted(view)))
         few = f", the smallest {MOST_VIEWS} of them" if len(views) > MOST_VIEWS else ""
         yield tag(

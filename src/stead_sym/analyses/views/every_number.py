@@ -76,6 +76,8 @@ of what is kept does not say what the same part is after the step, and the updat
 class Proof:
     """The data that shows specifications: invariant ``views``, and the deployment that they are of.
 
+    There may be millions of views, so they are listed from the ``closure`` only if they are read, and proofs
+    are compared without them.
     The tools ``followed`` are guarded by what their agents select. If the deployment is watched for one
     specification, ``watched`` are the added relations, in the order of its parts. If constants were made
     values (`views.records`), ``constants`` are those of open sorts that are left. ``answers`` are those of
@@ -86,7 +88,7 @@ class Proof:
     removed from the tools (`views.weakening`), and ``left_out_of_slice`` from the tools of a slice.
     """
 
-    views: frozenset[Facts]
+    closure: Closure = field(compare=False, repr=False)
     followed: tuple[str, ...]
     watched: tuple[str, ...] = ()
     constants: tuple[Value, ...] | None = None
@@ -96,6 +98,11 @@ class Proof:
     without_bounds: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     left_out_of_slice: tuple[LeftOut, ...] = ()
+
+    @property
+    def views(self) -> frozenset[Facts]:
+        """Return the views."""
+        return self.closure.views
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +416,7 @@ class EveryNumber:
         if self.records is not None:
             constants = tuple(u for sort in self.sorts for u in group.deployment.constants[sort])
         return Proof(
-            closure.views,
+            closure,
             self._followed,
             watched,
             constants,

@@ -89,6 +89,8 @@ class Needs:
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
         self.schema = deployment.schema
+        self._needs: dict[tuple[Core, bool, bool], Need] = {}
+        self._active: dict[str, Number] = {}
 
     def is_open(self, sort: str) -> bool:
         """Return whether the sort has no bound."""
@@ -100,8 +102,10 @@ class Needs:
 
     def active(self, sort: str) -> Number:
         """Return how many further values a fact may have that makes a value of the sort active."""
-        holding = (self.columns(r.name) for r in self.schema.relations if sort in r.sorts)
-        return reduce(or_, (columns - Counter([sort]) for columns in holding), Counter())
+        if sort not in self._active:
+            holding = (self.columns(r.name) for r in self.schema.relations if sort in r.sorts)
+            self._active[sort] = reduce(or_, (columns - Counter([sort]) for columns in holding), Counter())
+        return self._active[sort].copy()
 
     def kept(self, formula: Expanded) -> Number:
         """Return how many values a formula needs beside those of its free variables; raises `Outside`."""
@@ -117,8 +121,11 @@ class Needs:
         With ``every`` it is for many values of free variables at a time, of which different ones may rest on
         different sides of a disjunction. Raises `Outside`.
         """
+        asked = core(formula), positive, every
         try:
-            return self._of(core(formula), positive, every)
+            if asked not in self._needs:
+                self._needs[asked] = self._of(*asked)
+            return self._needs[asked].copy()
         except _Each as error:
             part = written(error.formula, formula)
             raise Outside(

@@ -40,8 +40,9 @@ def values(
     With ``relation`` they are for the facts of that relation in such parts. Yields nothing if the alternative
     changes nothing there. Raises `Outside`, as for an `ensure`.
     """
+    named, fixed, beside, changing = _read(needs, tool, effect, relation)
     for x in parts:
-        named, kept, beside = read(needs, tool, effect, x, relation)
+        kept = _with_changes(needs, fixed, changing, x)
         for written in beside:
             y = Counter(x)
             y.update(named)
@@ -66,16 +67,28 @@ def fewer(needs: Needs, tool: Tool) -> str:
     return "ask for fewer records at once in its conditions, or write a bound"
 
 
-def read(
-    needs: Needs, tool: Tool, effect: Effect, x: Number, relation: str | None = None
-) -> tuple[Number, Number, list[Number]]:
+def read(needs: Needs, tool: Tool, effect: Effect, x: Number) -> tuple[Number, Number, list[Number]]:
     """Return m, g, and v_s for each statement that may change a part on x values; raises `Outside`."""
+    named, fixed, beside, changing = _read(needs, tool, effect, None)
+    return named, _with_changes(needs, fixed, changing, x), beside
+
+
+def _with_changes(needs: Needs, kept: Number, changing: Iterable[Insert | Delete], x: Number) -> Number:
+    """Return g, given what it has that depends on no part."""
+    return sum((_changes(needs, statement, x) for statement in changing), kept)
+
+
+def _read(
+    needs: Needs, tool: Tool, effect: Effect, relation: str | None
+) -> tuple[Number, Number, list[Number], list[Insert | Delete]]:
+    """Return m, what g has for every part, the v_s, and the statements that need more for larger parts."""
     if not effect.statements:
-        return Counter(), Counter(), []
+        return Counter(), Counter(), [], []
     named: Number = Counter(param.sort for param in tool.params if needs.is_open(param.sort))
     said: list[Formula] = [tool.guard, effect.when]
     kept = needs.kept(tool.guard) + needs.kept(effect.when)
     beside: list[Number] = []
+    changing: list[Insert | Delete] = []
     for statement in effect.statements:
         match statement:
             case Choose(binder, where):
@@ -96,7 +109,10 @@ def read(
                     if isinstance(term, Var) and term.name not in bound and needs.is_open(sort)
                 }
                 beside.append(Counter(sort for _, sort in variables))
-                kept += _changes(needs, statement, x)
+                if any(Var(binder.name) in statement.atom.args for binder in statement.binders):
+                    changing.append(statement)
+                else:
+                    kept += _changes(needs, statement, Counter())
             case Clear(relations):
                 if relation is None or relation in relations:
                     beside.append(Counter())
@@ -112,7 +128,7 @@ def read(
     for param in tool.params:
         if needs.is_open(param.sort) and not _says(param.name, said):
             kept += needs.active(param.sort)
-    return named, kept, beside
+    return named, kept, beside, changing
 
 
 def _says(name: str, formulas: Iterable[Expanded]) -> bool:
