@@ -3,7 +3,7 @@
     python benchmarks/held_out.py                    every row that is not there yet, smallest first
     python benchmarks/held_out.py --up-to 100        no larger ones
     python benchmarks/held_out.py --table            no runs: the table from the rows
-    python benchmarks/held_out.py --local --up-to 20 each specification on few facts (`verify --method local`)
+    python benchmarks/held_out.py --local            each specification on few facts (`verify --method local`)
 
 A booking desk, a warehouse and a ticket system, each under `any`, under its rules, and under `any` where the
 guards of its tools refuse what a gate would refuse. Each run is a process of its own with limits; its row is
@@ -16,16 +16,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runs import FAMILIES, WRITTEN, Limits, Row, Run, supervised
+from runs import FAMILIES, WRITTEN, Limits, Row, Run, row_of, supervised
 from tables import duration, number
 
-from stead_sym.analyses.local.verify import localise
-
 ROWS = Path(__file__).resolve().parents[1] / "build" / "benchmarks" / "held_out.jsonl"
+LOCAL_ROWS = ROWS.with_name("held_out_local.jsonl")
 SIZES = (5, 20, 100, 300, 1000)
 AGENTS = {"any": ("", "any"), "rules": ("", "rules"), "gate": ("_gated", "any")}
 """The requests: the ending of the family's name, and the policy."""
@@ -60,19 +58,48 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def local_rows(runs: Iterable[Run]) -> Iterator[str]:
-    """Yield the lines of a table with each specification on few facts, by itself, in CPU seconds."""
-    yield "| case | agent | records | specification | verdict | facts | seconds | reason |"
-    yield "| --- | --- | ---: | --- | --- | ---: | ---: | --- |"
-    for run in runs:
-        desk = FAMILIES[run.family](run.size)
-        for spec in desk.specs:
-            started = time.process_time()
-            found = localise(desk, {role.name: run.policy for role in desk.agents}, [spec.name])
-            verdict, shown = found.verdicts[spec.name], found.shown.get(spec.name)
-            cells = [f"`{run.family}`", run.policy, f"{run.size:,}", f"`{spec.name}`", verdict.word]
-            cells += ["–" if shown is None else str(shown.facts), duration(time.process_time() - started)]
-            yield f"| {' | '.join([*cells, verdict.reason if verdict.holds is None else ''])} |"
+def local_runs() -> Iterator[Run]:
+    """Yield a run on few facts for each specification of the same deployments."""
+    for run in RUNS:
+        for spec in FAMILIES[run.family](min(SIZES)).specs:
+            yield run._replace(setting="local", specs=(spec.name,))
+
+
+def local_table(rows: Iterable[Row]) -> str:
+    """The runs on few facts: a line for each specification with its verdicts, facts and CPU seconds by size.
+
+    The last line of a deployment under an agent has the sums of its finished runs, and how many are decided.
+    """
+    by_kind: dict[tuple[str, str], dict[str, dict[int, Row]]] = {}
+    for row in rows:
+        specs = by_kind.setdefault((row["case"], row["policy"]), {})
+        specs.setdefault(row["specs"][0], {})[row["size"]] = row
+    sizes = sorted({size for specs in by_kind.values() for found in specs.values() for size in found})
+    lines = [
+        f"| case | agent | specification |{''.join(f' {size:,} |' for size in sizes)}",
+        f"| --- | --- | --- |{' --- |' * len(sizes)}",
+    ]
+    for (case, policy), specs in sorted(by_kind.items()):
+        for name, found in specs.items():
+            cells = [_cell(found[size], name) if size in found else "" for size in sizes]
+            lines.append(f"| {' | '.join([f'`{case}`', policy, f'`{name}`', *cells])} |")
+        sums = []
+        for size in sizes:
+            here = [found[size] for found in specs.values() if size in found]
+            done = [row for row in here if row["outcome"] == "finished"]
+            decided = sum("unknown" not in row["verdicts"].values() for row in done)
+            sums.append(f"{decided} of {len(specs)}, {duration(sum(row['seconds'] for row in done))}")
+        lines.append(f"| {' | '.join([f'`{case}`', policy, 'decided', *sums])} |")
+    return "\n".join(lines)
+
+
+def _cell(row: Row, spec: str) -> str:
+    """The verdict, the number of facts where it was shown on few, and the seconds; or the limit reached."""
+    if row["outcome"] != "finished":
+        return f"no answer ({row['outcome']})"
+    facts = row["facts"].get(spec)
+    on = "" if facts is None else f" on {facts}"
+    return f"{row['verdicts'][spec]}{on}, {duration(row['seconds'])}"
 
 
 def main() -> None:
@@ -86,29 +113,37 @@ def main() -> None:
     parser.add_argument("--up-to", type=int, metavar="N", default=max(SIZES), help="the most records (1000)")
     parser.add_argument("--limit", type=float, default=120, help="seconds for one run (120)")
     parser.add_argument("--memory", type=int, default=4096, help="MiB for one run (4096)")
-    parser.add_argument("--rows", type=Path, default=ROWS, help="the file of rows")
+    parser.add_argument("--agent", choices=AGENTS, help="one agent only")
+    parser.add_argument("--rows", type=Path, help="the file of rows")
     options = parser.parse_args()
 
-    if options.local:
-        wanted = (r for r in RUNS if r.size <= options.up_to and r.family.startswith(options.only or ""))
-        for line in local_rows(wanted):
-            print(line, flush=True)
-        return
-    texts = options.rows.read_text(encoding="utf-8").splitlines() if options.rows.exists() else []
-    rows = {(row["case"], row["size"], row["policy"]): row for row in map(json.loads, texts)}
-    given_up: set[tuple[str, str]] = set()
-    for run in [] if options.table else RUNS:
-        key, kind = (run.family, run.size, run.policy), (run.family, run.policy)
+    path = options.rows or (LOCAL_ROWS if options.local else ROWS)
+    texts = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    rows = {_key(row): row for row in map(json.loads, texts)}
+    given_up: set[tuple[str, str, tuple[str, ...]]] = set()
+    for run in [] if options.table else [*local_runs()] if options.local else RUNS:
+        key, kind = _key(row_of(run, "")), (run.family, run.policy, run.specs)
         if run.size > options.up_to or kind in given_up or not run.family.startswith(options.only or ""):
+            continue
+        if options.agent and (run.family.endswith("_gated"), run.policy) != _agent(options.agent):
             continue
         if options.again or key not in rows:
             print(f"{run} …", file=sys.stderr, flush=True)
             rows[key] = supervised(run, Limits(options.limit, options.memory))
-            options.rows.parent.mkdir(parents=True, exist_ok=True)
-            options.rows.write_text("".join(json.dumps(row) + "\n" for row in rows.values()), "utf-8")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows.values()), "utf-8")
         if rows[key]["outcome"] != "finished":
             given_up.add(kind)
-    print(table(rows.values()))
+    print(local_table(rows.values()) if options.local else table(rows.values()))
+
+
+def _agent(name: str) -> tuple[bool, str]:
+    ending, policy = AGENTS[name]
+    return bool(ending), policy
+
+
+def _key(row: Row) -> tuple[str, int, str, tuple[str, ...]]:
+    return row["case"], row["size"], row["policy"], tuple(row["specs"])
 
 
 if __name__ == "__main__":

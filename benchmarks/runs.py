@@ -26,6 +26,7 @@ from ticket_system import ticket_system
 from warehouse import warehouse
 
 import stead_sym as st
+from stead_sym.analyses.local.verify import localise
 from stead_sym.report.decision_graph import MOST_LOOKED_AT
 from stead_sym.support.memory import resident, with_huge_pages
 
@@ -59,7 +60,10 @@ Row = dict[str, Any]
 
 class Run(NamedTuple):
     """A run: the deployment ``family(size)`` under a policy of it (or `any`), by an engine on a
-    domain; ``specs`` are those checked, all of them where it is empty."""
+    domain; ``specs`` are those checked, all of them where it is empty.
+
+    The setting `local` is no engine: each specification is shown or refuted on few facts.
+    """
 
     family: str
     size: int
@@ -125,6 +129,9 @@ def measure(run: Run, channel: Connection) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     desk = FAMILIES[run.family](run.size)
+    if run.setting == "local":
+        channel.send(_on_few_facts(run, desk, _Teller(channel)))
+        return
     agent = _Timed(st.agents.Everything())
     asked: Any = {role.name: run.policy for role in desk.agents} if len(desk.agents) > 1 else run.policy
     timed = run.setting == "explicit" and len(desk.agents) == 1 and run.policy != "any"
@@ -143,12 +150,11 @@ def measure(run: Run, channel: Connection) -> None:
     seconds = time.process_time() - started - agent.seconds
     result = result.with_contexts(MOST_LOOKED_AT)
     statistics = dict(result.engine.statistics)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, on macOS bytes
     row = {
         "verdicts": {name: verdict.word for name, verdict in result.verdicts.items()},
         "seconds": round(seconds, 3),
         "agent_seconds": round(agent.seconds, 3),
-        "mib": peak // (1024 * 1024 if sys.platform == "darwin" else 1024),
+        "mib": _peak(),
         "nodes": max(teller.nodes, statistics.pop("nodes")) if "nodes" in statistics else None,
         "initial": result.initial,
         "states": result.states,
@@ -159,6 +165,26 @@ def measure(run: Run, channel: Connection) -> None:
         **statistics,
     }
     channel.send(row)
+
+
+def _on_few_facts(run: Run, desk: st.Deployment, progress: _Teller) -> Row:
+    """Return the row of specifications that are shown, or refuted, on few facts; seconds are CPU time."""
+    started = time.process_time()
+    agents = {role.name: run.policy for role in desk.agents}
+    found = localise(desk, agents, run.specs or None, progress=progress)
+    return {
+        "verdicts": {name: verdict.word for name, verdict in found.verdicts.items()},
+        "reasons": {name: one.reason for name, one in found.verdicts.items() if one.holds is None},
+        "facts": {name: shown.facts for name, shown in found.shown.items()},
+        "seconds": round(time.process_time() - started, 3),
+        "mib": _peak(),
+    }
+
+
+def _peak() -> int:
+    """Return the largest memory of this process so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, on macOS bytes
+    return peak // (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def digest(result: st.Verification) -> str:

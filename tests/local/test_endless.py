@@ -170,3 +170,70 @@ def test_nothing_is_ordered_that_no_line_has():
         "tool wait()\nspec delivered AG forall i. (Ordered(i) -> AF ~Ordered(i))\n"
     )
     assert localise(deployment, {"": "any"}).verdicts["delivered"].holds is True
+
+
+CLERKS = """
+deployment clerks
+sort order
+relation Open(order)
+relation InHand(order)
+relation Checked(order)
+relation Bell()
+init
+  Open(o1)
+  Open(o2)
+event take(o: order)
+  guard ~InHand(_) & Open(o)
+  effect
+    insert InHand(o)
+event ring()
+  effect
+    insert Bell()
+event rest()
+  effect
+    delete Bell()
+tool look(o: order)
+  guard InHand(o) & ~Checked(o)
+  effect
+    insert Checked(o)
+tool finish(o: order)
+  guard InHand(o) & Checked(o)
+  effect
+    delete Open(o)
+    delete InHand(o)
+tool wait()
+  guard LAZY
+agent checker
+  tools look, wait
+  policy rules
+    call look(o)
+    call wait()
+agent closer
+  tools finish, LOOK wait
+  policy rules
+    call finish(o)
+    call wait()
+"""
+LEAVES = "AG forall o. (InHand(o) -> AF ~InHand(o))"
+
+
+@pytest.mark.parametrize(
+    ("fair", "who", "lazy", "look", "word"),
+    [
+        ("fair agent", "rules", "true", "", "holds"),
+        ("fair agent", "rules", "true", "look,", "holds"),
+        ("fair agent", "any", "false", "", "holds"),
+        ("fair agent", "any", "true", "", "fails"),
+        ("fair agent checker", "rules", "true", "", "fails"),
+        ("fair agent closer", "rules", "true", "look,", "fails"),
+        ("", "rules", "true", "", "fails"),
+    ],
+    ids=["both", "one tool of both", "any", "waiting", "checker", "closer", "none"],
+)
+def test_a_fair_agent_comes_to_its_call(fair, who, lazy, look, word):
+    """An agent whose turn comes makes a call that it selects, whatever the others and the events do."""
+    text = CLERKS.replace("LAZY", lazy).replace("LOOK", look)
+    deployment = parse_deployment(f"{text}{fair}\nspec leaves {LEAVES}\n")
+    agents = {"checker": who, "closer": who}
+    assert verify(deployment, agents, findings=False).verdicts["leaves"].word == word
+    assert localise(deployment, agents).verdicts["leaves"].word == word

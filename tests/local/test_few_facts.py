@@ -321,3 +321,50 @@ def test_a_value_that_a_step_computes_may_be_none_of_the_declared_ones():
         "spec quiet AG ~Flag(_)\n"
     )
     assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[0].formula), Shown)
+
+
+ONE_AT_A_TIME = """
+deployment one_at_a_time
+sort order
+relation Open(order)
+relation InHand(order)
+relation Done(order)
+init
+  Open(o1)
+  Open(o2)
+  IN HAND
+event take(o: order)
+  guard ~InHand(_) & Open(o)
+  effect
+    insert InHand(o)
+tool put_back(o: order)
+  guard InHand(o)
+  effect
+    delete InHand(o)
+tool finish(o: order)
+  guard InHand(o)
+  effect
+    delete Open(o)
+    insert Done(o)
+    delete InHand(o)
+tool wait()
+spec can_be_done AG forall o. (Open(o) -> EF Done(o))
+spec can_be_free AG (InHand(_) -> EX ~InHand(_))
+"""
+
+
+@pytest.mark.parametrize(
+    ("in_hand", "word", "holds"),
+    [("", "holds", True), ("InHand(o3)", "holds", True), ("InHand(o3) InHand(o4)", "unknown", False)],
+)
+def test_what_is_one_at_a_time_is_gone_when_it_is_deleted(in_hand, word, holds):
+    """Of two that are in hand at first the other one stays when one is put back."""
+    deployment = parse_deployment(ONE_AT_A_TIME.replace("IN HAND", in_hand))
+    assert localise(deployment, {"": "any"}).verdicts["can_be_free"].word == word
+    assert verify(deployment, findings=False).verdicts["can_be_free"].holds is holds
+
+
+def test_another_order_is_put_back_first():
+    deployment = parse_deployment(ONE_AT_A_TIME.replace("IN HAND", ""))
+    assert localise(deployment, {"": "any"}).shown["can_be_done"].facts <= 4
+    assert verify(deployment, findings=False).verdicts["can_be_done"].holds is True

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
@@ -51,10 +52,77 @@ def sentences_of(deployment):
         yield Globally("A", Until("E", left, right))
 
 
-def with_fair_events(deployment):
-    """The deployment with a constraint on each of its events, and no other."""
-    fair = tuple(FairAction("event", e.name) for e in deployment.events if not e.stays)
+def with_fair_events(deployment, *others):
+    """The deployment with a constraint on each of its events, the ``others``, and none besides."""
+    fair = (*(FairAction("event", e.name) for e in deployment.events if not e.stays), *others)
     return replace(deployment, written=replace(deployment.written, fair=(), fair_actions=fair), text=None)
+
+
+CLERKS = """
+deployment clerks
+sort order
+relation Open(order)
+relation InHand(order)
+relation Checked(order)
+relation Bell()
+init
+  Open(o1)
+  Open(o2)
+  {first}
+event take(o: order)
+  guard {idle} & Open(o)
+  effect
+    insert InHand(o)
+event ring()
+  guard {bell}
+  effect
+    insert Bell()
+tool look(o: order)
+  guard InHand(o) & {unseen}
+  effect
+    insert Checked(o)
+    delete Bell()
+tool finish(o: order)
+  guard InHand(o) & {seen}
+  effect
+    {gone}
+    delete InHand(o)
+tool wait()
+agent checker
+  tools look, {common} wait
+  policy rules
+    {one}
+    call wait()
+agent closer
+  tools finish, look, wait
+  policy rules
+    {other}
+    call wait()
+{fair}
+spec in_hand exists o. InHand(o)
+spec open    exists o. Open(o) & ~InHand(o)
+spec seen    forall o. (InHand(o) -> Checked(o))
+spec bell    Bell()
+"""
+DRAWN = {
+    "first": ["", "InHand(o1)", "InHand(o1) InHand(o2)"],
+    "idle": ["~InHand(_)", "~InHand(o)", "true"],
+    "bell": ["true", "~Bell()", "InHand(_)"],
+    "unseen": ["true", "~Checked(o)", "Bell()"],
+    "seen": ["true", "Checked(o)", "~Bell()"],
+    "gone": ["delete Open(o)", "delete Checked(o)", "clear InHand"],
+    "common": ["", "finish,"],
+    "one": ["call look(o)", "call look(o) when ~Bell()", "call look(o) when Checked(o)"],
+    "other": ["call finish(o)", "call finish(o) when Checked(o)", "call look(o)\n    call finish(o)"],
+    "fair": [
+        "",
+        "fair agent",
+        "fair agent checker",
+        "fair agent closer",
+        "fair strong agent",
+        "fair event take\nfair agent",
+    ],
+}
 
 
 def assert_law(deployment, agent="any"):
@@ -123,6 +191,22 @@ def test_statements_about_many_records(seed):
 @given(workflows())
 def test_fair_events(deployment):
     assert_law(with_fair_events(deployment))
+
+
+@settings(max_examples=examples(60, quick=8))
+@given(workflows())
+def test_fair_agents(deployment):
+    assert_law(with_fair_events(deployment, FairAction("agent")))
+
+
+@settings(max_examples=examples(60, quick=6))
+@given(st.integers(0, 10**6))
+def test_fair_agents_with_tools_in_common(seed):
+    """Two agents share each tool with one draw in two; their rules say which of them may make a call."""
+    draw = Random(seed)
+    deployment = parse_deployment(CLERKS.format(**{key: draw.choice(lines) for key, lines in DRAWN.items()}))
+    agents = {role.name: draw.choice(["any", "rules"]) for role in deployment.agents}
+    assert_law(deployment, agents)
 
 
 @settings(max_examples=examples(30, quick=4))

@@ -9,7 +9,7 @@ with an `ensure` there is no claim that its calls have a successor: first-order 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -88,7 +88,8 @@ def claims(deployment: Deployment) -> Iterator[Claim]:
         yield Claim(f"range of {name}", partial(_range, deployment, relation), relation.span)
     for relation in deployment.schema.relations:
         if relation.keys:
-            yield Claim(f"key of {relation.name}", partial(_key, deployment, relation), relation.span)
+            key = partial(determined, deployment, relation, relation.keys)
+            yield Claim(f"key of {relation.name}", key, relation.span)
     for reference in deployment.schema.references:
         yield Claim(reference.name, partial(_refers, deployment, reference), reference.span)
     yield Claim(ALWAYS_A_STEP, partial(_possible, deployment))
@@ -152,14 +153,17 @@ def _range(deployment: Deployment, relation: Relation) -> Formula:
     return formula
 
 
-def _key(deployment: Deployment, relation: Relation) -> Formula:
-    """Return ∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', the keys of P being x."""
+def determined(deployment: Deployment, relation: Relation, columns: Collection[int]) -> Formula:
+    """Return ∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', with x in these columns: they determine the others.
+
+    No columns do if there is at most one tuple.
+    """
     taken = set(deployment.sort_of_constant)
     others: list[str] = []
     right: list[str] = []
     for column in range(relation.arity):
         others.append(fresh_name(f"x{column + 1}", taken))
-        right.append(others[-1] if column in relation.keys else fresh_name(f"y{column + 1}", taken))
+        right.append(others[-1] if column in columns else fresh_name(f"y{column + 1}", taken))
     both = And((_atom(relation, others), _atom(relation, right)))
     equal = conjunction(tuple(Equal(Var(x), Var(y)) for x, y in zip(others, right, strict=True) if x != y))
     formula: Formula = Implies(both, equal)

@@ -289,7 +289,7 @@ class Following:
             calls = each_call(field.deployment, field.deployment.tool(name), at.state, dict(given))
             after = ((call, one) for call in calls for one in field.after(call, at.state, by))
             for call, one in islice(after, MOST_WAYS):
-                yield step_by(field.deployment, call, one, field.actors[name])
+                yield step_by(field.deployment, call, one, field.actor(call, at.state))
 
     def _leading(self, goal: Core, allowed: int) -> tuple[Bdd, list[tuple[Action, Bdd]]]:
         """Return the states from which ``allowed`` steps may do, and the actions with those before."""
@@ -311,7 +311,7 @@ class Following:
                     for one in field.after(call, state, by)
                 )
                 for call, one in islice(after, 1):
-                    yield step_by(field.deployment, call, one, field.actors[tool.name])
+                    yield step_by(field.deployment, call, one, field.actor(call, state))
 
 
 def _label(bit: Bdd) -> str:

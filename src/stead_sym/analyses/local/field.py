@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from stead_sym.analyses.local.start import Start
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.history import begun
 from stead_sym.deployment.restriction import Restriction, normal_restriction
-from stead_sym.deployment.semantics import outcomes, within
+from stead_sym.deployment.semantics import given, outcomes, within
 from stead_sym.deployment.tool import Call
+from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core
+from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -27,8 +30,14 @@ def can_be_followed(deployment: Deployment) -> bool:
 class Field:
     """A deployment in which runs are followed, with what is the same for all questions."""
 
-    def __init__(self, deployment: Deployment, start: Start) -> None:
-        self.deployment, self.start = deployment, start
+    def __init__(
+        self,
+        deployment: Deployment,
+        start: Start,
+        selected: Mapping[tuple[str, str], Formula] = MappingProxyType({}),
+    ) -> None:
+        """Take where an agent selects a call of a tool that others have, too (``selected``)."""
+        self.deployment, self.start, self._selected = deployment, start, selected
         self.left = MOST_SEARCHED
         """The number of successors that may still be tried for the specification."""
         self.endless: set[tuple[Instance, Core, tuple[tuple[Value, Value], ...]]] = set()
@@ -45,17 +54,24 @@ class Field:
         return begun(self.deployment, self.deployment.init)
 
     @cached_property
-    def actors(self) -> Mapping[str, str | None]:
-        """Return the first agent that can call each tool; None for an event."""
-        found: dict[str, str | None] = {event.name: None for event in self.deployment.events}
-        return found | {name: roles[0] for name, roles in self.roles.items()}
-
-    @cached_property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
         """Return the agents of each tool."""
         agents = self.deployment.agents
         names = dict.fromkeys(name for role in agents for name in role.tools)
         return {name: tuple(role.name for role in agents if name in role.tools) for name in names}
+
+    def callers(self, call: Call, state: Instance) -> tuple[str, ...]:
+        """Return the agents that may make a call; none for an event."""
+        roles = self.roles.get(call.tool, ())
+        if len(roles) < 2:
+            return roles
+        sigma = given(self.deployment, call)
+        parts = ((role, self._selected.get((role, call.tool))) for role in roles)
+        return tuple(role for role, f in parts if f is None or holds(f, state, sigma))
+
+    def actor(self, call: Call, state: Instance) -> str | None:
+        """Return the first agent that may make a call; None for an event."""
+        return next(iter(self.callers(call, state)), None)
 
     def unused(self, sort: str) -> Sequence[Value]:
         """Return the values of a sort outside C."""
@@ -64,6 +80,7 @@ class Field:
 
     def after(self, call: Call, state: Instance, by: int) -> Iterator[Instance]:
         """Yield the successors by an alternative of a call."""
-        for found in outcomes(self.deployment, call, state, self.restriction, self.actors[call.tool], by=by):
+        actor = self.actor(call, state)
+        for found in outcomes(self.deployment, call, state, self.restriction, actor, by=by):
             if within(self.restriction, found):
                 yield found

@@ -115,7 +115,7 @@ class Loops:
         edges: dict[tuple[Call, int], None] = {}
         for tool in () if breaks_claim(deployment, state) else deployment.tools_and_events:
             for call in self._calls(tool, state):
-                actors[call] = self._field.roles.get(tool.name, ())
+                actors[call] = self._field.callers(call, state)
                 for by in range(len(tool.effects)):
                     for after in islice(self._field.after(call, state, by), MOST_OUTCOMES):
                         if self._keeps(after):

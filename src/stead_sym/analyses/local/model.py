@@ -35,19 +35,21 @@ abstract states that break it are left out. Fairness only leaves runs out, and a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, islice
+from types import MappingProxyType
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.field import Field, can_be_followed
-from stead_sym.analyses.local.questions import by_witness, questions, together
+from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions, together
 from stead_sym.analyses.local.refinement import Question, Refuted, Refuting, Scope
+from stead_sym.analyses.local.single import emptying
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.values import sort_of
-from stead_sym.analyses.views.choices import exact, followed
-from stead_sym.deployment.claims import claim_named, written_integers
+from stead_sym.analyses.views.choices import exact, followed, shared, turns
+from stead_sym.deployment.claims import claim_named, determined, written_integers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Ensure, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, at_work
@@ -107,16 +109,24 @@ class Local:
         backend: Backend | None = None,
         *,
         exact: frozenset[str] = frozenset(),
+        turns: tuple[tuple[Tool, ...], ...] = (),
+        selected: Mapping[tuple[str, str], Formula] = MappingProxyType({}),
+        wider: Local | None = None,
         keys: bool = True,
     ) -> None:
         """With ``keys`` a declared key is used where it is shown first.
 
         Of the tools and events that are ``exact`` each enabled call may be made; of others perhaps fewer.
+        ``turns`` are the tools of agents with a fairness constraint, guarded by what they select;
+        ``selected`` tells where an agent selects a call of a tool that others have, too. Each run is one of
+        the deployment ``wider``, too.
         """
+        self._turns, self._selected, self._wider = turns, selected, wider
         self.deployment, self._backend, self.exact = deployment, backend, exact
-        self._keys: dict[str, tuple[int, ...]] = {}
+        self._keys: dict[str, tuple[int, ...] | None] = {}
+        self._single: dict[str, bool] = {}
         if not keys:
-            self._keys = {relation.name: () for relation in deployment.schema.relations}
+            self._keys = dict.fromkeys(relation.name for relation in deployment.schema.relations)
         columns = (deployment.schema.relation(each).sorts for each in written_integers(deployment))
         self._overflowing = {s for sorts in columns for s in sorts if deployment.schema.sort(s).is_numeric}
         """Sorts of integers of which a fact may have another value."""
@@ -134,19 +144,46 @@ class Local:
     @classmethod
     def under_all(cls, deployment: Deployment, wrappers: Wrappers, backend: Backend | None = None) -> Local:
         """Return the deployment under its agents as they are wrapped (`under`)."""
-        return cls(followed(deployment, wrappers, None), backend, exact=exact(deployment, wrappers))
+        told = any(wrapper is not None for wrapper in wrappers.values())
+        return cls(
+            followed(deployment, wrappers, None),
+            backend,
+            exact=exact(deployment, wrappers),
+            turns=tuple(turns(deployment, wrappers)),
+            selected=shared(deployment, wrappers),
+            wider=cls(deployment, backend) if told else None,
+        )
 
-    def key(self, relation: str) -> tuple[int, ...]:
-        """Return the declared key of a relation if no reachable state is shown to break it; else none."""
+    def key(self, relation: str) -> tuple[int, ...] | None:
+        """Return the declared key of a relation if it is shown to hold in each reachable state; else None."""
         keys = () if tells_history(relation) else self.deployment.schema.relation(relation).keys
-        if keys and relation not in self._keys:
-            self._keys[relation] = ()  # nothing rests on what is to be shown
+        if not keys:
+            return None
+        if relation not in self._keys:
+            self._keys[relation] = None  # nothing rests on what is to be shown
             claim = claim_named(self.deployment, f"key of {relation}")
             assert claim is not None
             formula = expand(Globally("A", claim.invariant), {})
             if isinstance(Local(self.deployment, self._backend, keys=False).shown(formula), Shown):
                 self._keys[relation] = keys
-        return self._keys[relation] if keys else ()
+        return self._keys[relation]
+
+    def _determining(self, relation: str) -> tuple[int, ...] | None:
+        """Return the same, and no column for a relation that is shown to have at most one tuple."""
+        return () if self._single.get(relation) else self.key(relation)
+
+    def _is_single(self, relation: str) -> bool:
+        """Return if a relation is shown to have at most one tuple in each reachable state."""
+        if relation not in self._single:
+            one = determined(self.deployment, self.deployment.schema.relation(relation), ())
+            found = Local(self.deployment, self._backend, keys=False).shown(expand(Globally("A", one), {}))
+            self._single[relation] = isinstance(found, Shown)
+        return self._single[relation]
+
+    @cached_property
+    def _emptying(self) -> Deployment:
+        """Return the deployment with what empties a relation as such (`local.single`)."""
+        return emptying(self.deployment, self._is_single)
 
     @at_work()
     def shown(
@@ -169,15 +206,27 @@ class Local:
             for sort in schema.sorts
             if sort.values is not None and sort.name not in self._overflowing
         }
-        keys = self.key, self.starts_with_keys
-        scope = Scope(self.deployment, self.exact, *keys, mentioned, named, start, rest)
+        about_runs = asks_for_runs(core(formula)) or _is_endless(formula)
+        deployment = self._emptying if about_runs else self.deployment
+        key = self._determining if about_runs else self.key
+        starts = self.starts_with_keys
+        scope = Scope(deployment, self.exact, key, starts, mentioned, named, start, rest, self._turns)
         runs = None
         if refuting and can_be_followed(self.deployment):
             sentence = formula if negated is None else negated
-            runs = Refuting(Field(self.deployment, start), sentence, negated is not None)
+            runs = Refuting(Field(self.deployment, start, self._selected), sentence, negated is not None)
         asked = [*islice(questions(formula, mentioned, named), MOST_QUESTIONS + 1)]
         if len(asked) > MOST_QUESTIONS:
             return f"it comes to more than {MOST_QUESTIONS} cases"
+        found = self._of_all(asked, scope, runs)
+        if isinstance(found, str) and self._wider is not None and not asks_for_runs(core(formula)):
+            for_every_agent = self._wider.shown(formula)
+            if isinstance(for_every_agent, Shown):
+                return for_every_agent
+        return found
+
+    def _of_all(self, asked: Sequence[Formula], scope: Scope, runs: Refuting | None) -> Shown | Refuted | str:
+        """Return how all questions are shown, a run that breaks one, or why one is left open."""
         most, left = 0, list[str]()
         for whole, parts in together(asked):
             found = self._answered(whole, scope, None) if len(parts) > 1 else ""

@@ -241,12 +241,12 @@ class Reading:
         values: Mapping[str, Sequence[Value]],
         open_sorts: frozenset[str],
         followed: Mapping[Core, Bdd],
-        keys: Callable[[str], tuple[int, ...]] = lambda _: (),
+        keys: Callable[[str], tuple[int, ...] | None] = lambda _: None,
         rest: Mapping[str, Sequence[Value]] = MappingProxyType({}),
     ) -> None:
         """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
 
-        ``keys`` gives the columns of a relation that determine the others in every reachable state, none if
+        ``keys`` gives the columns of a relation that determine the others in every reachable state, None if
         that is not known. ``rest`` gives the values that names and other individuals of a finite sort stand
         for: its declared values without the constants. It lacks sorts of which a fact may have another value.
         """
@@ -304,7 +304,8 @@ class Reading:
     def atom(self, atom: Atom) -> Known:
         """Return what is known of an atom that is not followed.
 
-        It is false if it has a `new` value, or if a sentence is that says that there is one like it.
+        It is false if it has a `new` value, if a sentence is that says that there is one like it, or if
+        another tuple with the same key is true.
         """
         if any(map(is_compound, atom.args)) or tells_history(atom.relation):
             return self.nothing
@@ -312,7 +313,28 @@ class Reading:
         if "new" in map(kind, values):
             return self.false
         implied = (one.bit for one in self._implied.get(atom.relation, ()) if one.matches(values))
-        return Known(self.manager.false, self.manager.conj(implied))
+        others = (~bit for bit in self._instead(atom.relation, values))
+        return Known(self.manager.false, self.manager.conj([*implied, *others]))
+
+    def _instead(self, relation: str, values: Sequence[Value]) -> Iterator[Bdd]:
+        """Yield the followed atoms of the relation with surely the same key and surely other values."""
+        keys = self._keys(relation) if relation in self._atoms else None
+        if keys is None:
+            return
+        for args, bit in self._atoms[relation]:
+            alike = [same(one, other) for one, other in zip(args, values, strict=True)]
+            if False in alike and all(alike[column] for column in keys):
+                yield bit
+
+    @cached_property
+    def _atoms(self) -> Mapping[str, Sequence[tuple[Sequence[Value], Bdd]]]:
+        """Return the values of the atoms that are followed, by relation."""
+        found: dict[str, list[tuple[Sequence[Value], Bdd]]] = {}
+        for fact, bit in self._followed.items():
+            if isinstance(fact, Atom):
+                values = [value_of(term, {}) for term in fact.args]
+                found.setdefault(fact.relation, []).append((values, bit))
+        return found
 
     @cached_property
     def _implied(self) -> Mapping[str, list[_Some]]:
@@ -391,8 +413,8 @@ class Reading:
                 known = {
                     v: self._followed[f] for v, f in facts.items() if f is not None and f in self._followed
                 }
-                keys = self._keys(part.relation) if known else ()
-                if keys and Var(binder.name) not in {part.args[column] for column in keys}:
+                keys = self._keys(part.relation) if known else None
+                if keys is not None and Var(binder.name) not in {part.args[column] for column in keys}:
                     found.append(known)
         return found
 

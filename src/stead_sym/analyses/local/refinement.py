@@ -19,6 +19,7 @@ from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.steps import Action, Steps
 from stead_sym.analyses.local.values import sort_of
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.tool import Tool
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core, core
@@ -61,19 +62,21 @@ class Scope:
     """The values and the deployment that the questions of a specification are about.
 
     The constants that are ``mentioned``, by sort, the sorts that are ``named``, and the ``start`` of runs.
-    ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a declared
-    key if it is shown; ``starts_with_keys`` if no initial state breaks a declared one. ``rest`` are the
-    values of each finite sort beside the constants that are mentioned (`Reading`).
+    ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a relation
+    that are shown to determine the others, None if none are; ``starts_with_keys`` if no initial state breaks
+    a declared key. ``rest`` are the values of each finite sort beside the constants that are mentioned
+    (`Reading`), ``turns`` the tools of agents with a fairness constraint (`Steps`).
     """
 
     deployment: Deployment
     exact: frozenset[str]
-    key: Callable[[str], tuple[int, ...]]
+    key: Callable[[str], tuple[int, ...] | None]
     starts_with_keys: bool
     mentioned: Mapping[str, tuple[Value, ...]]
     named: frozenset[str]
     start: Start
     rest: Mapping[str, tuple[Value, ...]]
+    turns: tuple[tuple[Tool, ...], ...]
 
 
 class Question:
@@ -145,9 +148,9 @@ class Question:
         bits = {fact: now for fact, (now, _) in self._bits.items()}
         reading = Reading(m, deployment.schema, self._values, scope.named, bits, scope.key, scope.rest)
         inside = {one: now for one, (now, _) in self._inside.items()}
-        initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._declared_key)
+        initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._first_key)
         possible = self._agreeing(reading, scope.key)
-        steps = Steps(deployment, reading, self._bits, lambda one: ~inside[one], self._open_part)
+        steps = Steps(deployment, reading, self._bits, lambda one: ~inside[one], self._open_part, scope.turns)
         sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
         endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
         runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
@@ -199,12 +202,14 @@ class Question:
             self._manager.declare_bottom(self._open[-1:])
         return self._open[number]
 
-    def _declared_key(self, relation: str) -> tuple[int, ...]:
-        """Return the declared key of a relation, or none if an initial state breaks one."""
+    def _first_key(self, relation: str) -> tuple[int, ...] | None:
+        """Return the columns of a relation that determine the others in every initial state."""
         scope = self._scope
-        return scope.deployment.schema.relation(relation).keys if scope.starts_with_keys else ()
+        if scope.start.has_at_most_one(relation):
+            return ()
+        return scope.deployment.schema.relation(relation).keys or None if scope.starts_with_keys else None
 
-    def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...]]) -> Bdd:
+    def _agreeing(self, reading: Reading, keys: Callable[[str], tuple[int, ...] | None]) -> Bdd:
         """Return the abstract states in which quantified sentences agree with the facts, and keys hold."""
         m = self._manager
         parts = []
@@ -230,6 +235,6 @@ def _not_found(search: Following, refuting: Refuting) -> str:
     return f"no run that {'shows' if refuting.holds else 'breaks'} it was found ({looked})"
 
 
-def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...]]) -> bool:
-    key = keys(one.relation) if one.relation == other.relation else ()
-    return one != other and bool(key) and all(one.args[column] == other.args[column] for column in key)
+def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...] | None]) -> bool:
+    key = keys(one.relation) if one.relation == other.relation else None
+    return one != other and key is not None and all(one.args[k] == other.args[k] for k in key)

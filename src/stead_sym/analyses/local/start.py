@@ -102,6 +102,10 @@ class Start:
             parts.append(none | self._any_of(manager, functions, kinds))
         return manager.conj(parts)
 
+    def has_at_most_one(self, relation: str) -> bool:
+        """Return if each initial state has at most one tuple in a relation."""
+        return relation not in self._open and len(self._init.by_relation.get(relation, ())) <= 1
+
     def knows(self, sort: str, value: Value) -> bool:
         """Return if the value is one of C that a name may stand for."""
         return value in self._allowed[sort]

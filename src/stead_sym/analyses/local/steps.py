@@ -96,9 +96,14 @@ class Steps:
         bits: Mapping[Core, tuple[Bdd, Bdd]],
         outside: Callable[[Value], Bdd],
         open_part: Callable[[int], str],
+        turns: Sequence[Sequence[Tool]] = (),
     ) -> None:
-        """``outside``: where a name stands for a value outside C; ``open_part``: see `Fixed`."""
-        self._open_part = open_part
+        """Build the steps; ``open_part``: see `Fixed`.
+
+        ``outside``: where a name stands for a value outside C. ``turns`` are the tools of each agent with a
+        fairness constraint, guarded by what it selects.
+        """
+        self._open_part, self._turns = open_part, turns
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
         self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | None]]] = {}
@@ -118,12 +123,26 @@ class Steps:
                 yield from self._of_alternative(tool, by, effect)
 
     def fair(self) -> Iterator[Sure]:
-        """Yield the events with a fairness constraint, for the values with which they may have to happen."""
+        """Yield what fairness constraints are about: events, for the values of each, and agents."""
         for event, given in self._constrained():
-            happens = conjunction((event.guard, can_take(self._deployment, event)))
-            enabled = self._surely(event, given, _for_some(self._deployment, event, given, happens))
+            enabled = self._surely(event, given, self._possible(event, given))
             if enabled != self._m.false:
                 yield Sure(enabled, *self._taken(event, range(len(event.effects)), given))
+        for number, tools in enumerate(self._turns):
+            enabled, actions, without = self._m.false, list[Action](), self._m.false
+            for tool in tools:
+                own = replace(tool, name=f"{tool.name} {number}")  # what another agent does is not its turn
+                of_tool, idle = self._taken(own, range(len(tool.effects)), {})
+                actions += of_tool
+                without = without | idle
+                enabled = enabled | self._surely(tool, {}, self._possible(tool, {}))
+            if enabled != self._m.false:
+                yield Sure(enabled, tuple(actions), without)
+
+    def _possible(self, tool: Tool, given: Mapping[str, Value]) -> Formula:
+        """Return that a tool can be called with these values, and some for the other parameters."""
+        happens = conjunction((tool.guard, can_take(self._deployment, tool)))
+        return _for_some(self._deployment, tool, given, happens)
 
     def sure(self, exact: Set[str]) -> Iterator[Sure]:
         """Yield the alternatives that may change a followed fact, for values of some of the parameters.
@@ -149,8 +168,9 @@ class Steps:
             yield {p.name: value for p, value in zip(tool.params, chosen, strict=True) if value is not None}
 
     def fair_reads(self) -> frozenset[Core]:
-        """Return the facts that decide if such an event is enabled."""
-        guards = (substitute(event.guard, _terms(given)) for event, given in self._constrained())
+        """Return the facts that decide if such an event is enabled, or an agent can make a call."""
+        guards = [substitute(event.guard, _terms(given)) for event, given in self._constrained()]
+        guards += [self._possible(tool, {}) for tools in self._turns for tool in tools]
         may = (guard for guard in guards if self._reading(guard).may != self._m.false)
         return frozenset(fact for guard in may for fact in facts_in(guard))
 

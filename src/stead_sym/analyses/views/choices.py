@@ -17,6 +17,7 @@ Then more can be reached, and what is shown is still true.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
@@ -41,28 +42,57 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
     """
     needs = Needs(deployment)
     guarded: dict[str, Tool] = {}
-    for role in deployment.agents:
-        agent = _rules(wrappers, role)
-        if agent is not None:
-            selecting = Selecting(deployment, role)
-            for name in _own(deployment, role):
-                tool = deployment.tool(name)
-                selected = _selected(selecting, agent.policy.rules, tool)
-                resting = weaker(tool, tuple(resting_on_none(needs, tool)))
-                tried = replace(resting, guard=And((resting.guard, selected)))
-                if k is None or _can_be_followed(needs, tried, k):
-                    guarded[name] = replace(tool, guard=And((tool.guard, selected)))
+    for tool in deployment.tools:
+        known = [_selected_by(deployment, wrappers, role, tool) for role in _owners(deployment, tool)]
+        if not known or None in known:
+            continue
+        selected = disjunction(tuple(one for one in known if one is not None))
+        resting = weaker(tool, tuple(resting_on_none(needs, tool)))
+        tried = replace(resting, guard=And((resting.guard, selected)))
+        if k is None or _can_be_followed(needs, tried, k):
+            guarded[tool.name] = replace(tool, guard=And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
     return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
 
 
 def exact(deployment: Deployment, wrappers: Wrappers) -> frozenset[str]:
     """Return the tools and events of `followed`, with k None, of which some agent makes each enabled call."""
-    names = {tool.name for tool in deployment.tools_and_events}
-    for role in deployment.agents:
-        if wrappers[role.name] is not None:
-            names -= set(role.tools) - (_own(deployment, role) if _rules(wrappers, role) else set())
+    names = {event.name for event in deployment.events}
+    for tool in deployment.tools:
+        owners = _owners(deployment, tool)
+        if any(wrappers[role.name] is None for role in owners) or all(_rules(wrappers, r) for r in owners):
+            names.add(tool.name)
     return frozenset(names)
+
+
+def turns(deployment: Deployment, wrappers: Wrappers) -> Iterator[tuple[Tool, ...]]:
+    """Yield, for each agent with a fairness constraint, its tools, guarded by what it selects.
+
+    The agents are those that may select anything, and those that are rules; not one that stands for many.
+    """
+    constrained = {action.name for action in deployment.fair_actions if action.kind == "agent"}
+    for role in deployment.agents:
+        if constrained.isdisjoint({None, role.name}) or role.each is not None:
+            continue
+        own = deployment.tools_of(role)
+        selected = [_selected_by(deployment, wrappers, role, tool) for tool in own]
+        if wrappers[role.name] is None:
+            yield own
+        elif None not in selected:
+            pairs = ((tool, one) for tool, one in zip(own, selected, strict=True) if one is not None)
+            yield tuple(replace(tool, guard=And((tool.guard, one))) for tool, one in pairs)
+
+
+def shared(deployment: Deployment, wrappers: Wrappers) -> Mapping[tuple[str, str], Formula]:
+    """Return for an agent of rules and a tool that others have, too, the formula that it selects a call."""
+    found = {}
+    for tool in deployment.tools:
+        owners = _owners(deployment, tool)
+        for role in owners if len(owners) > 1 else ():
+            selected = _selected_by(deployment, wrappers, role, tool)
+            if selected is not None:
+                found[role.name, tool.name] = selected
+    return found
 
 
 def _rules(wrappers: Wrappers, role: AgentRole) -> RuleAgent | None:
@@ -72,10 +102,15 @@ def _rules(wrappers: Wrappers, role: AgentRole) -> RuleAgent | None:
     return agent if wrapper and type(agent) is RuleAgent and agent.constants <= wrapper.rigid else None
 
 
-def _own(deployment: Deployment, role: AgentRole) -> set[str]:
-    """Return the tools of an agent that no other has."""
-    others = {name for other in deployment.agents if other is not role for name in other.tools}
-    return set(role.tools) - others
+def _owners(deployment: Deployment, tool: Tool) -> list[AgentRole]:
+    """Return the agents that have a tool."""
+    return [role for role in deployment.agents if tool.name in role.tools]
+
+
+def _selected_by(deployment: Deployment, wrappers: Wrappers, role: AgentRole, tool: Tool) -> Formula | None:
+    """Return the formula that an agent of rules selects a call of the tool; None for another agent."""
+    agent = _rules(wrappers, role)
+    return None if agent is None else _selected(Selecting(deployment, role), agent.policy.rules, tool)
 
 
 def _can_be_followed(needs: Needs, tool: Tool, k: int) -> bool:
