@@ -11,8 +11,12 @@ import pytest
 
 import stead_sym as st
 from generated.records import text, waiting
+from stead_sym.agents.roles import wrap_all
+from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.every_number import always
 from stead_sym.analyses.views.growing_slices import slices
+from stead_sym.analyses.views.slicing import sliced
 from stead_sym.analyses.views.watching import watched
 from stead_sym.cli.main import main
 from stead_sym.deployment.deployment import Deployment
@@ -183,3 +187,20 @@ def test_a_wide_deployment_is_shown_by_what_it_speaks_of(
     assert f"one holds: {whoever} (2-views of Focus: " in said
     assert f"later holds: {whoever} (1-views of Focus, Paid: " in said
     assert "none unknown" in said
+
+
+def test_a_sort_stays_of_which_only_two_values_are_compared() -> None:
+    """A view compares the level of one box with that of another, whose relation is not in the slice."""
+    deployment = st.parse_deployment(
+        "deployment levels\nsort box\nsort level = 0..2\nbound box any\nrelation At(box key, level)\n"
+        "relation Seen(box, box)\nrelation Gone(box)\ninit\n  At(c, 2)\n"
+        "event come()\n  effect\n    fresh b: box\n    insert At(b, 0)\n"
+        "tool lose(x: box)\n  guard Seen(x, x)\n  effect\n    insert Gone(x)\ntool wait()\n"
+        "view At(b, n) where Seen(b, b) | n < 2\nview Seen(b, d)\n"
+        "policy p\n  call lose(x) when At(c, 2)\n  call wait()\n"
+        "spec kept AG forall x: box. ~(Gone(x) & ~Seen(x, x))\n"
+    )
+    guarded = followed(deployment, wrap_all(deployment, "p"), 2)
+    part = sliced(guarded, frozenset({"Seen", "Gone"}), [deployment.specs[0].formula.body])
+    assert [sort.name for sort in part.deployment.schema.sorts] == ["box", "level"]
+    assert deepen(deployment, "p", "kept", limit=2)["kept"].holds is True

@@ -35,7 +35,7 @@ from stead_sym.certificate.checker.records import Recorded
 from stead_sym.cli.main import main
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import around
-from stead_sym.deployment.semantics import enabled, offer, outcomes, view
+from stead_sym.deployment.semantics import calls_of, enabled, offer, outcomes, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError, NoEffect, NoInitialState, NothingOffered, Undecided
 from stead_sym.logic.evaluate import holds
@@ -776,20 +776,37 @@ def test_which_policies_are_followed(more: str, is_followed: bool) -> None:
     assert (guarded.tool("t") != deployment.tool("t")) == is_followed
 
 
-def test_a_policy_is_followed_whose_agent_knows_its_constants_and_has_its_tools_alone() -> None:
-    """An agent of the same rules is not told who `ann` is, and another may call a tool that they share."""
+def test_a_policy_is_followed_whose_agent_knows_its_constants() -> None:
+    """An agent of the same rules is not told who `ann` is."""
     hidden = st.parse_deployment(
         f"{DESK}tool wait()\npolicy p\n  call take(c) when Appr(c, ann)\n  call wait()\n"
     )
     for agent, is_followed in (("p", True), (RuleAgent.of(hidden, "p"), False)):
         guarded = followed(hidden, wrap_all(hidden, agent), 2)
         assert (guarded.tool("take") != hidden.tool("take")) == is_followed
+
+
+@pytest.mark.parametrize(
+    ("agents", "selected"),
+    [
+        ({"free": "p", "bound": "p"}, {"c1", "c2"}),
+        ({"free": "q", "bound": "p"}, {"c1"}),
+        ({"free": "any", "bound": "p"}, {"c1", "c2"}),
+    ],
+)
+def test_a_tool_of_several_agents_is_called_where_one_of_them_selects_it(
+    agents: dict[str, str], selected: set[str]
+) -> None:
     shared = st.parse_deployment(
         f"{SIGNATURE}tool t(x: a)\n guard P(x)\n effect\n insert Q(x)\n"
         "agent free\n  tools t, idle\n  policy p\n    call t(x)\n    call idle()\n"
+        "  policy q\n    call idle()\n"
         "agent bound\n  tools t, idle\n  policy p\n    call t(x) when Q(x)\n    call idle()\n"
     )
-    assert followed(shared, wrap_all(shared, "p"), 2).tool("t") == shared.tool("t")
+    guarded = followed(shared, wrap_all(shared, agents), 2)
+    facts = [("P", ("c1",)), ("P", ("c2",)), ("Q", ("c1",))]
+    state = Instance.of(shared.schema, facts)
+    assert {call.args[0] for call in calls_of(guarded, guarded.tool("t"), state)} == selected
 
 
 def test_a_guard_says_what_a_policy_selects() -> None:

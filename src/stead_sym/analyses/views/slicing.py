@@ -43,6 +43,7 @@ from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import fresh_name
 from stead_sym.logic.syntax import (
     FALSE,
+    INTEGERS,
     TRUE,
     And,
     Atom,
@@ -291,8 +292,7 @@ class _Slicing:
         initially = self._initially(in_use)
         said = (*asked, *(spec.formula for spec in specs), *(line.where for line in initially))
         sorts = {sort for relation in (*relations, *in_use) for sort in relation.sorts}
-        sorts |= {binder.sort for tool in tools for binder in _binders(tool)}
-        sorts |= {binder.sort for sentence in said for binder in _quantified(sentence)}
+        sorts = sorts.union(*map(_sorts, tools), *map(_sorts_in, said))
         if not any(map(self._is_open, sorts)):  # views are on values of some sort
             sorts |= {next(filter(self._is_open, whole.bounds))}
         schema = replace(
@@ -380,30 +380,33 @@ def _variables(effect: Effect) -> frozenset[str]:
     return found
 
 
-def _binders(tool: Tool) -> Iterator[Binder]:
-    """Yield all variables of a tool."""
-    yield from tool.params
-    formulas = [tool.guard]
+def _sorts(tool: Tool) -> Iterator[str]:
+    """Yield the sorts of the variables of a tool, and those whose values its formulas compare."""
+    yield from (param.sort for param in tool.params)
+    yield from _sorts_in(tool.guard)
     for effect in tool.effects:
-        formulas.append(effect.when)
+        yield from _sorts_in(effect.when)
         for statement in effect.statements:
             match statement:
                 case Choose(binder, where):
-                    yield binder
-                    formulas.append(where)
+                    yield binder.sort
+                    yield from _sorts_in(where)
                 case Fresh(binder):
-                    yield binder
+                    yield binder.sort
                 case Insert(_, binders, where) | Delete(_, binders, where):
-                    yield from binders
-                    formulas.append(where)
+                    yield from (binder.sort for binder in binders)
+                    yield from _sorts_in(where)
                 case _:
                     pass
-    for one in formulas:
-        yield from _quantified(one)
 
 
-def _quantified(formula: Expanded) -> Iterator[Binder]:
-    return (f.binder for f in subformulas(formula) if isinstance(f, Quantified))
+def _sorts_in(formula: Expanded) -> Iterator[str]:
+    """Yield the sorts of the quantifiers of a formula, and those whose values it compares."""
+    for part in subformulas(formula):
+        if isinstance(part, Quantified):
+            yield part.binder.sort
+        elif isinstance(part, Compare) and part.sort is not None and part.sort != INTEGERS:
+            yield part.sort
 
 
 def _all(parts: Iterable[Core]) -> Core:
