@@ -3246,6 +3246,42 @@ MUTATIONS = (
         "if sort.values is not None",
     ),
     Mutation(
+        "few facts: every relation has at most one tuple",
+        "/analyses/local/model.py",
+        "self._single[relation] = isinstance(found, Shown)",
+        "self._single[relation] = True",
+    ),
+    Mutation(
+        "few facts: what is deleted was there",
+        "/analyses/local/single.py",
+        "return atom if core(atom) in asked else None",
+        "return atom",
+    ),
+    Mutation(
+        "few facts: two facts at first are one",
+        "/analyses/local/start.py",
+        "len(self._init.by_relation.get(relation, ())) <= 1",
+        "len(self._init.by_relation.get(relation, ())) <= 2",
+    ),
+    Mutation(
+        "few facts: any initial database has what the file lists",
+        "/analyses/local/start.py",
+        "return relation not in self._open and len",
+        "return len",
+    ),
+    Mutation(
+        "few facts: a fair agent makes calls that it does not select",
+        "/analyses/views/choices.py",
+        "yield tuple(replace(tool, guard=And((tool.guard, one))) for tool, one in pairs)",
+        "yield tuple(tool for tool, _ in pairs)",
+    ),
+    Mutation(
+        "few facts: an agent without a constraint has its turn",
+        "/analyses/views/choices.py",
+        "if constrained.isdisjoint({None, role.name}) or role.each is not None:",
+        "if role.each is not None:",
+    ),
+    Mutation(
         "few facts: two variables have one value",
         "/analyses/local/questions.py",
         "for k in range(used[sort] + 1)]",

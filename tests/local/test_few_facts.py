@@ -368,3 +368,22 @@ def test_another_order_is_put_back_first():
     deployment = parse_deployment(ONE_AT_A_TIME.replace("IN HAND", ""))
     assert localise(deployment, {"": "any"}).shown["can_be_done"].facts <= 4
     assert verify(deployment, findings=False).verdicts["can_be_done"].holds is True
+
+
+def test_what_is_deleted_need_not_have_been_there():
+    """Dropping an order that is done leaves the one that is in hand where it is."""
+    text = ONE_AT_A_TIME.replace("IN HAND", "Done(o3)")
+    begin, end = text.index("tool put_back"), text.index("tool wait")
+    dropping = "tool drop(o: order)\n  guard Done(o)\n  effect\n    delete InHand(o)\n"
+    deployment = parse_deployment(text[:begin] + dropping + text[end:])
+    for name, verdict in verify(deployment, findings=False).verdicts.items():
+        assert verdict.holds is False, name
+        assert localise(deployment, {"": "any"}, [name]).verdicts[name].word == "unknown"
+
+
+def test_of_any_initial_database_no_relation_is_known_to_have_one_tuple():
+    text = ONE_AT_A_TIME.replace("IN HAND", "").replace("guard ~InHand(_) & Open(o)", "guard ~InHand(_)")
+    text = text.replace("sort order\n", "sort order\nbound order 2\n") + "initially any InHand\n"
+    deployment = parse_deployment(text)
+    assert verify(deployment, findings=False).verdicts["can_be_free"].holds is False
+    assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[1].formula), Shown)
