@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stead_sym.agents.roles import wrap_all
+from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.verify import localise
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.evidence.replay import replay
@@ -237,3 +238,5 @@ def test_a_fair_agent_comes_to_its_call(fair, who, lazy, look, word):
     agents = {"checker": who, "closer": who}
     assert verify(deployment, agents, findings=False).verdicts["leaves"].word == word
     assert localise(deployment, agents).verdicts["leaves"].word == word
+    shown = Local.under(deployment, agents).shown(deployment.specs[0].formula)  # no run is found before
+    assert isinstance(shown, Shown) == (word == "holds")

@@ -350,6 +350,7 @@ tool finish(o: order)
 tool wait()
 spec can_be_done AG forall o. (Open(o) -> EF Done(o))
 spec can_be_free AG (InHand(_) -> EX ~InHand(_))
+spec gets_free   AG (InHand(_) -> EF ~InHand(_))
 """
 
 
