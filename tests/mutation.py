@@ -3332,8 +3332,8 @@ MUTATIONS = (
     Mutation(
         "few facts: every agent makes each call that it is offered",
         "/analyses/views/choices.py",
-        "names -= set(role.tools) - (_own(deployment, role) if _rules(wrappers, role) else set())",
-        "pass",
+        "if any(wrappers[role.name] is None for role in owners) or all(_rules(wrappers, r) for r in owners):",
+        "if owners:",
     ),
     Mutation(
         "few facts: a fair event comes for values that are not active",
@@ -3689,8 +3689,8 @@ MUTATIONS = (
     Mutation(
         "a tool of two agents is called as one of them does",
         "/analyses/views/choices.py",
-        "return set(role.tools) - others",
-        "return set(role.tools)",
+        "if not known or None in known:",
+        "if not known:",
     ),
     Mutation(
         "a policy is followed that knows a record by its name",
