@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
@@ -210,7 +210,7 @@ class Local:
         deployment = self._emptying if about_runs else self.deployment
         key = self._determining if about_runs else self.key
         starts = self.starts_with_keys
-        scope = Scope(deployment, self.exact, key, starts, mentioned, named, start, rest, self._turns)
+        scope = Scope(deployment, self.exact, key, starts, mentioned, named, start, rest)
         runs = None
         if refuting and can_be_followed(self.deployment):
             sentence = formula if negated is None else negated
@@ -219,6 +219,10 @@ class Local:
         if len(asked) > MOST_QUESTIONS:
             return f"it comes to more than {MOST_QUESTIONS} cases"
         found = self._of_all(asked, scope, runs)
+        if isinstance(found, str) and self._turns and _is_endless(formula):
+            with_agents = self._of_all(asked, replace(scope, turns=self._turns), None)
+            if isinstance(with_agents, Shown):
+                return with_agents
         if isinstance(found, str) and self._wider is not None and not asks_for_runs(core(formula)):
             for_every_agent = self._wider.shown(formula)
             if isinstance(for_every_agent, Shown):

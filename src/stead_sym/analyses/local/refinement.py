@@ -76,7 +76,7 @@ class Scope:
     named: frozenset[str]
     start: Start
     rest: Mapping[str, tuple[Value, ...]]
-    turns: tuple[tuple[Tool, ...], ...]
+    turns: tuple[tuple[Tool, ...], ...] = ()
 
 
 class Question:

@@ -131,7 +131,9 @@ class Steps:
         for number, tools in enumerate(self._turns):
             enabled, actions, without = self._m.false, list[Action](), self._m.false
             for tool in tools:
-                own = replace(tool, name=f"{tool.name} {number}")  # what another agent does is not its turn
+                own = self._deployment.tool(tool.name)
+                if own.guard != tool.guard:  # what another agent does is not its turn
+                    own = replace(tool, name=f"{tool.name} {number}")
                 of_tool, idle = self._taken(own, range(len(tool.effects)), {})
                 actions += of_tool
                 without = without | idle
