@@ -3176,7 +3176,7 @@ MUTATIONS = (
     Mutation(
         "few facts: a relation that is cleared keeps its facts",
         "/analyses/local/writes.py",
-        "yield from ((relation, None, False) for relation in relations)",
+        "written.extend((relation, None, False) for relation in relations)",
         "pass",
     ),
     Mutation(

@@ -382,6 +382,40 @@ def test_what_is_deleted_need_not_have_been_there():
         assert localise(deployment, {"": "any"}, [name]).verdicts[name].word == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("kept", "word", "holds"), [("", "holds", True), ("delete InHand(_)", "unknown", False)]
+)
+def test_the_facts_that_decide_what_can_be_done_next_are_found(kept, word, holds):
+    """The call that closes the desk is for some order in hand, of which the specification does not speak."""
+    text = f"""
+deployment busy_desk
+sort order
+relation Open(order)
+relation InHand(order)
+relation Busy()
+init
+  Open(o1)
+  Open(o2)
+event take(o: order)
+  guard ~Busy() & Open(o)
+  effect
+    insert InHand(o)
+    insert Busy()
+event other()
+  guard Busy()
+  effect
+    {kept or "insert Busy()"}
+tool close(o: order)
+  guard InHand(o)
+  effect
+    clear Busy, InHand
+spec can_close AG (Busy() -> EX ~Busy())
+"""
+    deployment = parse_deployment(text)
+    assert localise(deployment, {"": "any"}).verdicts["can_close"].word == word
+    assert verify(deployment, findings=False).verdicts["can_close"].holds is holds
+
+
 def test_of_any_initial_database_no_relation_is_known_to_have_one_tuple():
     text = ONE_AT_A_TIME.replace("IN HAND", "").replace("guard ~InHand(_) & Open(o)", "guard ~InHand(_)")
     text = text.replace("sort order\n", "sort order\nbound order 2\n") + "initially any InHand\n"

@@ -68,12 +68,10 @@ def each_call(
     deployment: Deployment, tool: Tool, state: Instance, fixed: Mapping[str, Value]
 ) -> Iterator[Call]:
     """Yield the calls of one tool, or event, with the ``fixed`` values for which its guard is true in D."""
-    domains = {
-        param.name: _range(deployment, param, state).intersection({fixed[param.name]})
-        if param.name in fixed
-        else _range(deployment, param, state)
-        for param in sorted(tool.params, key=lambda param: param.name not in fixed)
-    }
+    domains: dict[str, frozenset[Value]] = {}
+    for param in sorted(tool.params, key=lambda param: param.name not in fixed):
+        values = _range(deployment, param, state)
+        domains[param.name] = values & {fixed[param.name]} if param.name in fixed else values
     for sigma in solutions(tool.guard, domains, state, {}):
         yield Call(tool.name, tuple(sigma[param.name] for param in tool.params))
 

@@ -85,7 +85,7 @@ def fold(formula: Formula, decide: Callable[[Formula], bool | None] | None = Non
             return disjoin(negate(left), right)
         case Iff(Truth(value), other) | Iff(other, Truth(value)):
             return other if value else negate(other)
-        case Equal(left, right) if left == right:
+        case Equal(left, right) if left == right:  # a term stands for one value wherever it is
             return TRUE
         case Exists(_, Truth(False)) | Forall(_, Truth(True)):
             return Truth(isinstance(formula, Forall))

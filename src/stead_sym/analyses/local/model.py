@@ -144,14 +144,15 @@ class Local:
     @classmethod
     def under_all(cls, deployment: Deployment, wrappers: Wrappers, backend: Backend | None = None) -> Local:
         """Return the deployment under its agents as they are wrapped (`under`)."""
-        told = any(wrapper is not None for wrapper in wrappers.values())
+        guarded = followed(deployment, wrappers, None)
+        same = guarded.tools_and_events == deployment.tools_and_events
         return cls(
-            followed(deployment, wrappers, None),
+            guarded,
             backend,
             exact=exact(deployment, wrappers),
             turns=tuple(turns(deployment, wrappers)),
             selected=shared(deployment, wrappers),
-            wider=cls(deployment, backend) if told else None,
+            wider=None if same else cls(deployment, backend),
         )
 
     def key(self, relation: str) -> tuple[int, ...] | None:

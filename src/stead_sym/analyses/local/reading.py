@@ -217,7 +217,6 @@ class _Some:
     """A followed sentence that there is a tuple as ``args`` in a relation, with its bit."""
 
     args: tuple[Term, ...]
-    bound: frozenset[str]
     bit: Bdd
 
     def matches(self, values: Sequence[Value]) -> bool:
@@ -341,15 +340,14 @@ class Reading:
         """Return the sentences ∃x. R(t) that are followed, by relation."""
         found: dict[str, list[_Some]] = {}
         for fact, bit in self._followed.items():
-            body, bound = fact, set[str]()
+            body = fact
             # A step may write an integer that its sort does not declare.
             while isinstance(body, Exists) and not body.binder.declared:
                 if not implies_active(body.body, body.binder.name):
                     break
-                bound.add(body.binder.name)
                 body = body.body
-            if bound and isinstance(body, Atom) and not any(map(is_compound, body.args)):
-                found.setdefault(body.relation, []).append(_Some(body.args, frozenset(bound), bit))
+            if body is not fact and isinstance(body, Atom) and not any(map(is_compound, body.args)):
+                found.setdefault(body.relation, []).append(_Some(body.args, bit))
         return found
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:

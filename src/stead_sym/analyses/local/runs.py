@@ -190,21 +190,27 @@ class Runs:
 
     def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
         """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
-        m = self._m
         match f:
             case Until("E", left, right):
                 target = self.known(f, within).must & within
-                open_ = self.known(left, within).may & within & ~target
-                for one in self._sure:
-                    leads = self._before(one.actions, target) & self._leading(one, target, within)
-                    if leads & open_ & ~one.enabled != m.false:
-                        yield one
+                yield from self._leading_to(target, self.known(left, within).may & within & ~target, within)
                 yield from self.helpful(right, within)
-            case Not() | And() | Iff() | Next() | Globally() if is_temporal(f):
+            case Next("E", body):
+                open_ = within & ~self.known(f, within).must
+                yield from self._leading_to(self.known(body, within).must & within, open_, within)
+                yield from self.helpful(body, within)
+            case Not() | And() | Iff() | Globally() if is_temporal(f):
                 for part in children(f):
                     yield from self.helpful(part, within)
             case _:
                 pass  # no step matters, or a quantifier over runs
+
+    def _leading_to(self, target: Bdd, states: Bdd, within: Bdd) -> Iterator[Sure]:
+        """Yield what leads from some of the states to the target, but is not surely enabled there."""
+        for one in self._sure:
+            leads = self._before(one.actions, target) & self._leading(one, target, within)
+            if leads & states & ~one.enabled != self._m.false:
+                yield one
 
     def _staying(self, states: Bdd) -> Bdd:
         """Return a superset of the states from which a fair run stays in these for ever.

@@ -83,18 +83,17 @@ class Write:
     @cached_property
     def _written(self) -> list[tuple[str, tuple[Term, ...] | None, bool]]:
         """Return the written relations, with their arguments (None for all) and if they are inserted."""
-        return list(self._writes())
-
-    def _writes(self) -> Iterator[tuple[str, tuple[Term, ...] | None, bool]]:
+        written: list[tuple[str, tuple[Term, ...] | None, bool]] = []
         for statement in self._effect.statements:
             match statement:
                 case Insert(atom) | Delete(atom):
                     args = substitute_terms(atom.args, self._free(statement))
-                    yield atom.relation, args, isinstance(statement, Insert)
+                    written.append((atom.relation, args, isinstance(statement, Insert)))
                 case Clear(relations):
-                    yield from ((relation, None, False) for relation in relations)
+                    written.extend((relation, None, False) for relation in relations)
                 case _:
                     pass
+        return written
 
     @property
     def inserted(self) -> Iterator[tuple[str, tuple[Term, ...]]]:
