@@ -3348,6 +3348,18 @@ MUTATIONS = (
         "pass",
     ),
     Mutation(
+        "few facts: every record that a sentence may be about is there",
+        "/analyses/local/reading.py",
+        "k.must if sure else k.must & self._active(binder.sort, v)",
+        "k.must",
+    ),
+    Mutation(
+        "few facts: a record is there if a value of another sort is",
+        "/analyses/local/reading.py",
+        "if (Const(value), sort) in zip(args, self.schema.relation(relation).sorts, strict=True)",
+        "if Const(value) in args",
+    ),
+    Mutation(
         "few facts: a sentence says nothing of the records in question",
         "/analyses/local/refinement.py",
         "for value in self._values[fact.binder.sort]:",

@@ -416,6 +416,77 @@ spec can_close AG (Busy() -> EX ~Busy())
     assert verify(deployment, findings=False).verdicts["can_close"].holds is holds
 
 
+SKIPPED = """
+deployment skipped
+sort order, item
+relation InHand(order)
+relation Line(order, item)
+relation Alarm(item)
+relation Skipped(item)
+init
+  Line(o1, i1)
+  Alarm(i2)
+define wanted(i: item) = exists o. ((InHand(o) & Line(o, i)) | Alarm(i))
+event take(o: order)
+  guard Line(o, _)
+  effect
+    insert InHand(o)
+event empty()
+  effect
+    clear Line, InHand
+event skip(i: item)
+  guard (Line(_, i) | Alarm(i)) & ~wanted(i)
+  effect
+    insert Skipped(i)
+spec no_line  AG forall o, i. (InHand(o) & Line(o, i) & ~Skipped(i) -> AX ~Skipped(i))
+spec no_alarm AG forall i. (Alarm(i) & ~Skipped(i) -> AX ~Skipped(i))
+spec at_work  AG forall o, i. (InHand(o) & Alarm(i) & ~Skipped(i) -> AX ~Skipped(i))
+spec at_rest  AG forall o, i. (InHand(o) & Alarm(i) & ~Skipped(i) -> AX AX ~Skipped(i))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"), [("no_line", True), ("no_alarm", False), ("at_work", True), ("at_rest", False)]
+)
+def test_a_record_is_there_if_a_fact_has_it(name, holds):
+    """An item is wanted for its alarm by each order that there is, and by none if there is no order."""
+    deployment = parse_deployment(SKIPPED)
+    assert verify(deployment, findings=False).verdicts[name].holds is holds
+    assert isinstance(Local.under(deployment).shown(deployment.spec(name).formula), Shown) is holds
+
+
+def test_a_number_of_one_sort_is_not_there_for_another():
+    """That an amount is 1 does not make 1 a level that there is."""
+    text = """
+deployment levels
+sort level = 0..2
+sort amount = 0..2
+relation L(level)
+relation A(amount)
+relation Alarm()
+relation Done()
+init
+  A(1)
+  Alarm()
+event raise(x: level)
+  guard L(x)
+  effect
+    insert L(2)
+event change(a: amount)
+  guard A(_)
+  effect
+    insert A(a)
+event tick()
+  guard ~exists x: level. (L(x) | Alarm())
+  effect
+    insert Done()
+spec waits AG forall a. (A(a) & Alarm() & ~Done() -> AX ~Done())
+"""
+    deployment = parse_deployment(text)
+    assert verify(deployment, findings=False).verdicts["waits"].holds is False
+    assert not isinstance(Local.under(deployment).shown(deployment.spec("waits").formula), Shown)
+
+
 def test_of_any_initial_database_no_relation_is_known_to_have_one_tuple():
     text = ONE_AT_A_TIME.replace("IN HAND", "").replace("guard ~InHand(_) & Open(o)", "guard ~InHand(_)")
     text = text.replace("sort order\n", "sort order\nbound order 2\n") + "initially any InHand\n"

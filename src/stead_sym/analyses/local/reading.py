@@ -12,8 +12,8 @@ Proof. By induction on f. What is followed is as s says. An atom R(t) that is no
 may unless s says of a sentence ∃x. R(u), of which t is an instance, that it is false. Negation swaps the two,
 ∧ and ↔ are monotone in them. ∃x. f ranges over active values, each of which is a constant, what a name stands
 for, or a value that `some` individual stands for: may is the union of may(f) over these. Where f has an atom
-with x that has to hold, x is active if f is true; elsewhere must is empty, as it is for `some` individual, of
-which there may be none. ∎
+with x that has to hold, x is active if f is true; elsewhere a value is in must only where s says of a fact
+with it that it holds. `Some` individual is in must nowhere, since there may be none. ∎
 """
 
 from __future__ import annotations
@@ -252,6 +252,7 @@ class Reading:
         self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
         self._followed, self._keys, self.rest = followed, keys, rest
         self._memo: dict[Core, Known] = {}
+        self._where_active: dict[tuple[str, Value], Bdd] = {}
         self.nothing = Known(manager.false, manager.true)
         self.true, self.false = Known(manager.true, manager.true), Known(manager.false, manager.false)
 
@@ -396,11 +397,26 @@ class Reading:
             other = other & ~m.disj(there)
         # A name of a sort of integers may stand for one that a step has written and no sort declares.
         undeclared = binder.declared and self.schema.sort(binder.sort).is_numeric
-        surely = [k.must for k, v in zip(of_each, values, strict=True) if not (undeclared and is_name(v))]
-        must = m.at_least(number, surely) if sure else m.false
+        pairs = [(k, v) for k, v in zip(of_each, values, strict=True) if not (undeclared and is_name(v))]
+        surely = [k.must if sure else k.must & self._active(binder.sort, v) for k, v in pairs]
+        must = m.at_least(number, surely)
         if sure and number == 1:
             must = must | m.disj(self._at(binder, body, one).must for one in self.witnesses(binder, body))
         return Known(must, m.at_least(number, may) | other)
+
+    def _active(self, sort: str, value: Value) -> Bdd:
+        """Return states in which a value is active: a fact has it, or a sentence says that one has."""
+        if (sort, value) not in self._where_active:
+            some = ((relation, one) for relation, of in self._implied.items() for one in of)
+            tuples = [(relation, one.args, one.bit) for relation, one in some]
+            atoms = ((fact, bit) for fact, bit in self._followed.items() if isinstance(fact, Atom))
+            tuples += [(fact.relation, fact.args, bit) for fact, bit in atoms if not fact.primed]
+            self._where_active[sort, value] = self.manager.disj(
+                bit
+                for relation, args, bit in tuples
+                if (Const(value), sort) in zip(args, self.schema.relation(relation).sorts, strict=True)
+            )
+        return self._where_active[sort, value]
 
     def _determined(self, binder: Binder, body: Core) -> list[dict[Value, Bdd]]:
         """Return, for each required atom whose key determines the variable, its followed bits by value."""

@@ -172,7 +172,10 @@ class Question:
                 yield _union(projections(fact, deployment.schema) for fact in self._bits)
                 yield _union(one.beyond for one in runs.actions)
 
-        return runs, next((more for some in reads() if (more := some - followed)), frozenset())
+        for some in reads():
+            if more := some - followed:
+                return runs, frozenset(filter(_is_plain, more)) or more
+        return runs, frozenset()
 
     def _with_instances(self, actions: Iterable[Action], reading: Reading) -> Iterator[frozenset[Core]]:
         """Yield the facts that actions read, then the instances of those that are followed sentences."""
@@ -225,6 +228,13 @@ class Question:
 
 def _union(sets: Iterable[frozenset[Core]]) -> frozenset[Core]:
     return frozenset[Core]().union(*sets)
+
+
+def _is_plain(fact: Core) -> bool:
+    """Return if a fact is an atom, or that there is a tuple: it costs little to follow, and may do."""
+    while isinstance(fact, Exists):
+        fact = fact.body
+    return isinstance(fact, Atom)
 
 
 def _not_found(search: Following, refuting: Refuting) -> str:
