@@ -3188,7 +3188,7 @@ MUTATIONS = (
     Mutation(
         "few facts: a quantifier's individual is the same in two statements",
         "/analyses/local/reading.py",
-        "known.must == known.may or _mentions_some(f)",
+        "known.must == known.may or mentions_some(f)",
         "known.must == known.may",
     ),
     Mutation(
@@ -3358,6 +3358,36 @@ MUTATIONS = (
         "/analyses/local/reading.py",
         "if (Const(value), sort) in zip(args, self.schema.relation(relation).sorts, strict=True)",
         "if Const(value) in args",
+    ),
+    Mutation(
+        "few facts: two tuples of a relation with a key are one",
+        "/analyses/local/normal.py",
+        "if any(one.args[column] != other.args[column] for column in key):",
+        "if False:",
+    ),
+    Mutation(
+        "few facts: what a condition equals is active",
+        "/analyses/local/normal.py",
+        "return alike and (binder.declared or any(implies_active(part, binder.name) for part in self.parts))",
+        "return alike",
+    ),
+    Mutation(
+        "few facts: a part that is one of the query for some values is one for all",
+        "/analyses/local/normal.py",
+        "if substitute(part, dict(images)) not in targets:",
+        "if False:",
+    ),
+    Mutation(
+        "few facts: a guard holds after the step, too",
+        "/analyses/local/writes.py",
+        "if given is not None and not any(self._write.may_change(f)):",
+        "if given is not None:",
+    ),
+    Mutation(
+        "few facts: a condition on all that is there stays as it is",
+        "/analyses/local/writes.py",
+        "if mentions_individuals(f) or depends_on_activity(f):",
+        "if mentions_individuals(f):",
     ),
     Mutation(
         "few facts: a sentence says nothing of the records in question",

@@ -493,3 +493,99 @@ def test_of_any_initial_database_no_relation_is_known_to_have_one_tuple():
     deployment = parse_deployment(text)
     assert verify(deployment, findings=False).verdicts["can_be_free"].holds is False
     assert not isinstance(Local.under(deployment, "any").shown(deployment.specs[1].formula), Shown)
+
+
+def shifts(effect, guard="Member(q, g)"):
+    """Teams with somebody on call, who hands over to somebody of the team."""
+    return parse_deployment(f"""
+deployment shifts
+sort team, person
+relation Team(team)
+relation Member(person, team)
+relation OnCall(team key, person)
+init
+  Team(g1)
+  Member(ann, g1)
+  Member(bob, g1)
+  OnCall(g1, ann)
+  Team(g2)
+  Member(cleo, g2)
+  OnCall(g2, cleo)
+event shift(g: team, p: person, q: person)
+  guard OnCall(g, p) & p != q & {guard}
+  effect
+    set OnCall(g, q)
+    {effect}
+event rest()
+spec covered AG forall g. (Team(g) -> exists p. (Member(p, g) & OnCall(g, p)))
+""")
+
+
+@pytest.mark.parametrize(
+    ("effect", "guard", "holds"),
+    [
+        ("", "Member(q, g)", True),
+        ("delete Member(p, g)", "Member(q, g)", True),
+        ("delete Member(q, g)", "Member(q, g)", False),
+        ("delete Member(_, g)", "Member(q, g)", False),
+        ("", "Member(q, _)", False),
+        ("", "exists h. (Member(q, h) & OnCall(h, q))", False),
+    ],
+)
+def test_a_step_knows_its_guard_of_the_others_that_it_is_about(effect, guard, holds):
+    """Whoever takes over is of the team, unless the same step ends that."""
+    deployment = shifts(effect, guard)
+    assert verify(deployment, findings=False).verdicts["covered"].holds is holds
+    assert isinstance(Local.under(deployment).shown(deployment.spec("covered").formula), Shown) is holds
+
+
+def test_what_a_step_does_not_write_may_depend_on_who_is_there():
+    """Everybody is near to ann until somebody comes, of whom the step writes something else."""
+    deployment = parse_deployment("""
+deployment near
+sort person
+relation Guide(person)
+relation Near(person, person)
+relation Known(person)
+init
+  Guide(ann)
+  Near(ann, ann)
+event come()
+  guard ~Known(_)
+  effect
+    fresh p: person
+    insert Known(p)
+event rest()
+spec guided AG exists q. (Guide(q) & (q = ann | ~Guide(ann)) & forall p. Near(q, p))
+""")
+    assert verify(deployment, findings=False).verdicts["guided"].holds is False
+    assert not isinstance(Local.under(deployment).shown(deployment.spec("guided").formula), Shown)
+
+
+@pytest.mark.parametrize(("more", "holds"), [("", True), ("Queue(t3, g2)", False)])
+def test_the_values_of_names_at_first_are_looked_up_together(more, holds):
+    """Each two of the values of a question go together at first, but no three do."""
+    deployment = parse_deployment(f"""
+deployment queues
+sort ticket, person, team
+relation Assignee(ticket key, person)
+relation Queue(ticket key, team)
+relation Member(person, team)
+init
+  Member(ann, g1)
+  Member(bob, g2)
+  Assignee(t1, ann)
+  Queue(t1, g1)
+  Assignee(t2, bob)
+  Queue(t2, g2)
+  Assignee(t3, ann)
+  {more}
+tool assign(t: ticket, p: person)
+  guard exists g. (Queue(t, g) & Member(p, g))
+  effect
+    set Assignee(t, p)
+spec of_the_team AG forall t, p, g. (Assignee(t, p) & Queue(t, g) -> Member(p, g))
+""")
+    assert verify(deployment, findings=False).verdicts["of_the_team"].holds is holds
+    how = Local.under(deployment).shown(deployment.spec("of_the_team").formula)
+    assert (how == Shown(3, 1)) is holds

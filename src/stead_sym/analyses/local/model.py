@@ -29,13 +29,14 @@ each finite run is the prefix of a fair one. must(E G f) is empty. ∎
 
 No claim of the file is used that is not shown: not the bounds, nor that there is always a step. A declared
 key is used once it is shown in this way, without any key: then it holds in every reachable state, so that
-abstract states that break it are left out. Fairness only leaves runs out, and a run that ends has an image.
+abstract states that break it are left out, and conditions are read in a form that is equivalent in the others
+(`local.normal`). Fairness only leaves runs out, and a run that ends has an image.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -43,8 +44,9 @@ from types import MappingProxyType
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.field import Field, can_be_followed
+from stead_sym.analyses.local.normal import Normal, with_normal_forms
 from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions, together
-from stead_sym.analyses.local.refinement import Question, Refuted, Refuting, Scope
+from stead_sym.analyses.local.refinement import MOST_FACTS, MOST_FOR_KEYS, Question, Refuted, Refuting, Scope
 from stead_sym.analyses.local.single import emptying
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.values import sort_of
@@ -125,6 +127,7 @@ class Local:
         self.deployment, self._backend, self.exact = deployment, backend, exact
         self._keys: dict[str, tuple[int, ...] | None] = {}
         self._single: dict[str, bool] = {}
+        self._most = MOST_FACTS if keys else MOST_FOR_KEYS
         if not keys:
             self._keys = dict.fromkeys(relation.name for relation in deployment.schema.relations)
         columns = (deployment.schema.relation(each).sorts for each in written_integers(deployment))
@@ -186,6 +189,16 @@ class Local:
         """Return the deployment with what empties a relation as such (`local.single`)."""
         return emptying(self.deployment, self._is_single)
 
+    @cached_property
+    def _about_states(self) -> tuple[Deployment, Normal]:
+        """Return the deployment in normal form, by the keys that are shown."""
+        return _in_normal_form(self.deployment, self.key)
+
+    @cached_property
+    def _about_runs(self) -> tuple[Deployment, Normal]:
+        """Return the same for questions about runs, by the relations with at most one tuple, too."""
+        return _in_normal_form(self._emptying, self._determining)
+
     @at_work()
     def shown(
         self, formula: Expanded, *, refuting: bool = False, negated: Expanded | None = None
@@ -208,20 +221,22 @@ class Local:
             if sort.values is not None and sort.name not in self._overflowing
         }
         about_runs = asks_for_runs(core(formula)) or _is_endless(formula)
-        deployment = self._emptying if about_runs else self.deployment
+        deployment, normal = self._about_runs if about_runs else self._about_states
         key = self._determining if about_runs else self.key
         starts = self.starts_with_keys
-        scope = Scope(deployment, self.exact, key, starts, mentioned, named, start, rest)
+        scope = Scope(
+            deployment, normal, self.exact, key, starts, mentioned, named, start, rest, most=self._most
+        )
         runs = None
         if refuting and can_be_followed(self.deployment):
             sentence = formula if negated is None else negated
-            runs = Refuting(Field(self.deployment, start, self._selected), sentence, negated is not None)
+            runs = Refuting(self._field(start), sentence, negated is not None)
         asked = [*islice(questions(formula, mentioned, named), MOST_QUESTIONS + 1)]
         if len(asked) > MOST_QUESTIONS:
             return f"it comes to more than {MOST_QUESTIONS} cases"
         found = self._of_all(asked, scope, runs)
         if isinstance(found, str) and self._turns and _is_endless(formula):
-            with_agents = self._of_all(asked, replace(scope, turns=self._turns), None)
+            with_agents = self._of_all(asked, replace(scope, turns=self._turns_in(scope.normal)), None)
             if isinstance(with_agents, Shown):
                 return with_agents
         if isinstance(found, str) and self._wider is not None and not asks_for_runs(core(formula)):
@@ -229,6 +244,14 @@ class Local:
             if isinstance(for_every_agent, Shown):
                 return for_every_agent
         return found
+
+    def _field(self, start: Start) -> Field:
+        """Return the deployment to follow runs in; conditions in normal form are evaluated faster."""
+        deployment, normal = self._about_states
+        return Field(deployment, start, {each: normal(f) for each, f in self._selected.items()})
+
+    def _turns_in(self, normal: Normal) -> tuple[tuple[Tool, ...], ...]:
+        return tuple(tuple(with_normal_forms(tool, normal) for tool in tools) for tools in self._turns)
 
     def _of_all(self, asked: Sequence[Formula], scope: Scope, runs: Refuting | None) -> Shown | Refuted | str:
         """Return how all questions are shown, a run that breaks one, or why one is left open."""
@@ -264,7 +287,7 @@ class Local:
             shown = by_witness(self._fair_witnesses(question), plain=True)
             if shown is not None:
                 return shown
-        otherwise = partial(by_witness, self._determined(question), plain=False)
+        otherwise = partial(by_witness, self._determined(question, scope.normal), plain=False)
         return Question(question, scope, self._backend).answer(refuting, otherwise)
 
     def _may_be_fair(self, question: Formula) -> bool:
@@ -315,12 +338,12 @@ class Local:
                 return most
         return None
 
-    def _determined(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
+    def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[Binder, Atom]]:
         """Yield atoms of the question with a variable that a key of constants and names determines."""
         schema = self.deployment.schema
         if _is_endless(question):
             return
-        for part in (part for part in subformulas(core(question)) if isinstance(part, Exists)):
+        for part in (part for part in subformulas(normal(question)) if isinstance(part, Exists)):
             for atom in (one for one in conjuncts(part.body) if isinstance(one, Atom)):
                 keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
                 given = all(isinstance(atom.args[column], Const) for column in keys)
@@ -370,6 +393,14 @@ class Local:
             for f in _formulas(tool)
             for value in constants(f)
         )
+
+
+def _in_normal_form(
+    deployment: Deployment, key: Callable[[str], tuple[int, ...] | None]
+) -> tuple[Deployment, Normal]:
+    normal = Normal(deployment.schema, key)
+    tools = tuple(with_normal_forms(tool, normal) for tool in deployment.tools_and_events)
+    return replace(deployment, written=replace(deployment.written, tools=tools), text=None), normal
 
 
 def _is_endless(question: Formula) -> bool:

@@ -1,8 +1,6 @@
 """The states in which a formula must be true, and may be, if only a few facts are known.
 
-A *fact* here is a closed formula of the kernel over constants and names: an atom, or a sentence with a
-quantifier, which is followed as a whole, as "some ticket is on the desk"; how its variables are called does
-not matter. A state of the abstraction says of each fact that is followed whether it holds.
+A state of the abstraction says of each fact that is followed whether it holds (`local.facts`).
 
 Law. Let h give to each name the value that it stands for, different values to different ones and none that
 the formula mentions, let s be the abstract state of D under h, and let h give to the individuals of f any
@@ -19,18 +17,17 @@ with it that it holds. `Some` individual is in must nowhere, since there may be 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 
-from stead_sym.analyses.local.values import MARK, individual, is_constant, is_name, kind, same, sort_of
+from stead_sym.analyses.local.facts import as_fact, mentions_some, with_value
+from stead_sym.analyses.local.values import individual, is_constant, is_name, kind, same, sort_of
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import compares, value_of
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.names import constants
-from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     INTEGERS,
     And,
@@ -48,41 +45,10 @@ from stead_sym.logic.syntax import (
     Term,
     Truth,
     Var,
-    children,
     conjuncts,
-    free_variables,
     is_compound,
-    is_temporal,
-    map_children,
-    subformulas,
-    terms,
 )
 from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
-
-
-@lru_cache(maxsize=1 << 16)
-def projections(formula: Formula, schema: Schema) -> frozenset[Core]:
-    """Return for each atom about a name and other values the fact that there is one about the name."""
-    found = set()
-    for atom in subformulas(core(formula)):
-        if not isinstance(atom, Atom) or any(map(is_compound, atom.args)) or tells_history(atom.relation):
-            continue
-        loose = [isinstance(term, Var) or kind(value_of(term, {})) != "named" for term in atom.args]
-        if not any(loose) or not any(isinstance(term, Const) and is_name(term.value) for term in atom.args):
-            continue
-        names = [f"{MARK}{place}" for place in range(len(loose))]
-        args = [
-            Var(name) if is_loose else term
-            for name, term, is_loose in zip(names, atom.args, loose, strict=True)
-        ]
-        projection: Formula = replace(atom, args=tuple(args), primed=False)
-        for name, sort, is_loose in zip(names, schema.relation(atom.relation).sorts, loose, strict=True):
-            if is_loose:
-                projection = Exists(Binder(name, sort), projection)
-        if (fact := as_fact(core(projection))) is not None:
-            found.add(fact)
-    return frozenset(found)
-
 
 MOST_COMPARED = 10_000
 """The maximum number of pairs of values that are compared for two that stand for one of each."""
@@ -118,30 +84,12 @@ class Fixed:
                     whole = whole & self(part)
                 return whole
         known = self._reading(f)
-        if known.must == known.may or _mentions_some(f):
+        if known.must == known.may or mentions_some(f):
             return known
         if f not in self._parts:
             self._parts[f] = self._variable(len(self._parts))
         true = known.must | (self._reading.manager.var(self._parts[f]) & known.may)
         return Known(true, true)
-
-
-@lru_cache(maxsize=1 << 16)
-def _mentions_some(formula: Core) -> bool:
-    """Return if the formula mentions the individual of a quantifier."""
-    return any(kind(value) == "some" for value in constants(formula))
-
-
-@lru_cache(maxsize=1 << 17)
-def with_values(formula: Formula, values: tuple[tuple[str, Term], ...]) -> Core:
-    """Return the formula with terms for variables; the same in every round of facts and each question."""
-    return core(substitute(formula, dict(values)))
-
-
-@lru_cache(maxsize=1 << 17)
-def with_value(body: Core, name: str, value: Value) -> Core:
-    """Return the formula with a value for a variable."""
-    return core(substitute(body, {name: Const(value)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,54 +110,6 @@ class Known:
     def __or__(self, other: Known) -> Known:
         """Return a subset of where the disjunction must be true, and where it may be."""
         return Known(self.must | other.must, self.may | other.may)
-
-
-@lru_cache(maxsize=1 << 16)
-def as_fact(formula: Core) -> Core | None:
-    """Return the fact that a closed atom or quantified sentence about the database is; None for others.
-
-    Individuals are in no fact. Sentences that differ in the names of bound variables are one fact.
-    """
-    if not isinstance(formula, Atom | Exists | Count) or free_variables(formula) or is_temporal(formula):
-        return None
-    if isinstance(formula, Atom) and any(map(is_compound, formula.args)):
-        return None
-    parts = tuple(subformulas(formula))
-    if any(isinstance(part, Atom) and tells_history(part.relation) for part in parts):
-        return None
-    own = (term for part in parts for term in terms(part))
-    if any(kind(term.value) != "named" for term in own if isinstance(term, Const)):
-        return None
-    return _renamed(formula)[0]
-
-
-def _renamed(formula: Core) -> tuple[Core, int]:
-    """Return the formula with bound variables named by the depth of their scopes, and its own depth."""
-    below = [0]
-
-    def of_child(child: Core) -> Core:
-        renamed, nested = _renamed(child)
-        below.append(nested)
-        return renamed
-
-    changed = map_children(of_child, formula)
-    depth = max(below)
-    if isinstance(changed, Exists | Count):
-        name = f"{MARK}{depth}"
-        body = core(substitute(changed.body, {changed.binder.name: Var(name)}))
-        binder = Binder(name, changed.binder.sort, declared=changed.binder.declared)
-        return replace(changed, binder=binder, body=body), depth + 1
-    return changed, depth
-
-
-def facts_in(formula: Formula) -> Iterator[Core]:
-    """Yield the facts that a formula reads; of nested ones the outer one."""
-    f = core(formula)
-    if (fact := as_fact(f)) is not None:
-        yield fact
-    else:
-        for child in children(f):
-            yield from facts_in(child)
 
 
 @dataclass(frozen=True)
@@ -287,6 +187,8 @@ class Reading:
             case And(parts):
                 whole = self.true
                 for part in parts:
+                    if whole == self.false:
+                        break
                     whole = whole & self(part)
                 return whole
             case Iff(left, right):

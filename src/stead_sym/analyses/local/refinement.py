@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from stead_sym.analyses.local.concrete import Following
+from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
+from stead_sym.analyses.local.normal import Normal
 from stead_sym.analyses.local.questions import asks_for_runs, decided
-from stead_sym.analyses.local.reading import Reading, facts_in, projections, with_value
+from stead_sym.analyses.local.reading import Reading
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, names_in
 from stead_sym.analyses.local.steps import Action, Steps
@@ -23,15 +25,29 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import TRUE, Atom, Exists, Expanded, Formula, Globally, Not, subformulas
+from stead_sym.logic.syntax import (
+    TRUE,
+    And,
+    Atom,
+    Exists,
+    Expanded,
+    Formula,
+    Globally,
+    Not,
+    conjuncts,
+    subformulas,
+)
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import plural
 
-MOST_FACTS = 64
-"""The maximum number of facts that are followed."""
+MOST_FACTS, MOST_FOR_KEYS = 64, 24
+"""The maximum numbers of facts that are followed: for a specification, and for a key that may be of use."""
 
 MOST_ALONE = 16
 """The maximum number of facts that others join for which the only reason is that there may be a tuple."""
+
+MORE = 1.5
+"""The ratio of the numbers of facts at which a run is searched, and searched again."""
 
 MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
 """The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
@@ -65,10 +81,12 @@ class Scope:
     ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a relation
     that are shown to determine the others, None if none are; ``starts_with_keys`` if no initial state breaks
     a declared key. ``rest`` are the values of each finite sort beside the constants that are mentioned
-    (`Reading`), ``turns`` the tools of agents with a fairness constraint (`Steps`).
+    (`Reading`), ``turns`` the tools of agents with a fairness constraint (`Steps`). ``most`` bounds the
+    number of facts that are followed.
     """
 
     deployment: Deployment
+    normal: Normal
     exact: frozenset[str]
     key: Callable[[str], tuple[int, ...] | None]
     starts_with_keys: bool
@@ -77,6 +95,7 @@ class Scope:
     start: Start
     rest: Mapping[str, tuple[Value, ...]]
     turns: tuple[tuple[Tool, ...], ...] = ()
+    most: int = MOST_FACTS
 
 
 class Question:
@@ -106,14 +125,14 @@ class Question:
 
         ``otherwise`` is another way to show it, tried before a run is searched for long.
         """
-        whole = decided(core(self._question), self._scope.deployment.schema)
+        whole = self._scope.normal(decided(core(self._question), self._scope.deployment.schema))
         if whole == TRUE:
             return 0
         more = frozenset(facts_in(whole))
-        why, search = "", None
+        why, search, searched = "", None, 0
         while more:
-            if len(self._bits) + len(more) > MOST_FACTS:
-                why = f"more than {MOST_FACTS} facts may matter"
+            if len(self._bits) + len(more) > self._scope.most:
+                why = f"more than {self._scope.most} facts may matter"
                 break
             for fact in sorted(more, key=str):
                 self._bits[fact] = self._bit(f"fact {len(self._bits)}")
@@ -123,9 +142,11 @@ class Question:
             bad, more = needed
             if refuting is not None:
                 search = self._search(refuting, bad)
-                run = search.run(MOST_TRIED)
-                if run is not None:
-                    return Refuted(len(self._bits), run)
+                if len(self._bits) >= MORE * searched:
+                    searched = len(self._bits)
+                    run = search.run(MOST_TRIED)
+                    if run is not None:
+                        return Refuted(len(self._bits), run)
         if (shown := otherwise()) is not None:
             return shown
         run = None if search is None else search.run(MOST_TRIED_LAST)
@@ -148,9 +169,18 @@ class Question:
         bits = {fact: now for fact, (now, _) in self._bits.items()}
         reading = Reading(m, deployment.schema, self._values, scope.named, bits, scope.key, scope.rest)
         inside = {one: now for one, (now, _) in self._inside.items()}
-        initial = self._scope.start.states(m, bits, inside) & self._agreeing(reading, self._first_key)
+        known = bits | {part: m.conj(bits[atom] for atom in part.parts) for part in _joined(whole, bits)}
+        initial = self._scope.start.states(m, known, inside) & self._agreeing(reading, self._first_key)
         possible = self._agreeing(reading, scope.key)
-        steps = Steps(deployment, reading, self._bits, lambda one: ~inside[one], self._open_part, scope.turns)
+        steps = Steps(
+            deployment,
+            scope.normal,
+            reading,
+            self._bits,
+            lambda one: ~inside[one],
+            self._open_part,
+            scope.turns,
+        )
         sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
         endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
         runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
@@ -224,6 +254,23 @@ class Question:
             if isinstance(one, Atom) and isinstance(other, Atom) and _share_key(one, other, keys):
                 parts.append(~left | ~right)
         return m.conj(parts)
+
+
+def _joined(question: Core, followed: Mapping[Core, Bdd]) -> Iterator[And]:
+    """Yield conjunctions of followed atoms of a question that share names.
+
+    No fact may speak of all their names. In D0 the names have values together, not in pairs.
+    """
+    for part in subformulas(question):
+        left = [atom for atom in conjuncts(part) if isinstance(atom, Atom) and atom in followed]
+        while left and isinstance(part, And):
+            together = [left.pop(0)]
+            for one in together:
+                near = [atom for atom in left if not set(names_in(one)).isdisjoint(names_in(atom))]
+                together += near
+                left = [atom for atom in left if atom not in near]
+            if len(together) > 1:
+                yield And(tuple(together))
 
 
 def _union(sets: Iterable[frozenset[Core]]) -> frozenset[Core]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
-from stead_sym.analyses.local.reading import Fixed, Known, Reading, facts_in, projections, with_values
+from stead_sym.analyses.local.facts import facts_in, projections, with_values
+from stead_sym.analyses.local.normal import Normal
+from stead_sym.analyses.local.reading import Fixed, Known, Reading
 from stead_sym.analyses.local.values import individual, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
@@ -92,6 +94,7 @@ class Steps:
     def __init__(
         self,
         deployment: Deployment,
+        normal: Normal,
         reading: Reading,
         bits: Mapping[Core, tuple[Bdd, Bdd]],
         outside: Callable[[Value], Bdd],
@@ -104,6 +107,7 @@ class Steps:
         fairness constraint, guarded by what it selects.
         """
         self._open_part, self._turns = open_part, turns
+        self._normal = normal
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
         self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | None]]] = {}
@@ -144,7 +148,7 @@ class Steps:
     def _possible(self, tool: Tool, given: Mapping[str, Value]) -> Formula:
         """Return that a tool can be called with these values, and some for the other parameters."""
         happens = conjunction((tool.guard, can_take(self._deployment, tool)))
-        return _for_some(self._deployment, tool, given, happens)
+        return self._normal(_for_some(self._deployment, tool, given, happens))
 
     def sure(self, exact: Set[str]) -> Iterator[Sure]:
         """Yield the alternatives that may change a followed fact, for values of some of the parameters.
@@ -159,7 +163,7 @@ class Steps:
                         actions, without = self._taken(tool, [by], given)
                         if actions:
                             happens = conjunction((tool.guard, can_take_effect(self._deployment, effect)))
-                            some = _for_some(self._deployment, tool, given, happens)
+                            some = self._normal(_for_some(self._deployment, tool, given, happens))
                             enabled = self._surely(tool, given, some)
                             yield Sure(enabled, actions, without, frozenset(facts_in(some)))
 
@@ -255,7 +259,7 @@ class Steps:
         if step == m.false:
             return None
         bits = {fact: pair[fact in changes] for fact, pair in self._bits.items()}
-        after = After(self._reading, write, bits)
+        after = After(self._reading, write, bits, conditions)
         for fact, (up, down) in changes.items():
             now, then = self._bits[fact]
             if isinstance(fact, Atom):

@@ -7,7 +7,8 @@ An alternative with values leads to D' = (D - deleted) ∪ inserted. Of an atom 
 
 A sentence p with a quantifier keeps its truth value unless, at some value of each quantifier, an atom of p is
 inserted or deleted that p is monotone or antitone in, as the change of p asks for (`After.may_turn`). After
-the step it is as D' says, which is read as D is (`local.reading`), each atom in the way above.
+the step it is as D' says, which is read as D is (`local.reading`), each atom in the way above. What no
+statement writes is as in D, where the conditions of the step are true, also of the values that it is about.
 What is open in the condition of a statement has one truth value in one step
 (`reading.Fixed`): the statement writes wherever it does, in all facts at once.
 """
@@ -17,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from stead_sym.analyses.local.reading import Known, Reading, with_value, with_values
+from stead_sym.analyses.local.facts import mentions_individuals, with_value, with_values
+from stead_sym.analyses.local.reading import Known, Reading
 from stead_sym.analyses.local.values import same
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -43,6 +45,7 @@ from stead_sym.logic.syntax import (
     children,
     conjuncts,
     is_compound,
+    relations_in,
     signs,
     subformulas,
 )
@@ -64,6 +67,7 @@ class Write:
         """``condition`` reads the conditions of statements, by default as ``reading`` does."""
         self._effect, self._values, self._reading = effect, values, reading
         self._condition = condition or reading
+        self._changes: dict[Atom, tuple[Known, Known]] = {}
 
     def may_change(self, fact: Core) -> tuple[bool, bool]:
         """Return if a fact may become true, and if it may become false.
@@ -79,6 +83,15 @@ class Write:
         if depends_on_activity(fact) and self._written:
             return True, True
         return up, down
+
+    def leaves(self, f: Core) -> bool:
+        """Return if a formula without individuals keeps its truth value: none of its relations is written."""
+        relations = _relations_read(f)
+        return relations is not None and self._relations.isdisjoint(relations)
+
+    @cached_property
+    def _relations(self) -> frozenset[str]:
+        return frozenset(relation for relation, _, _ in self._written)
 
     @cached_property
     def _written(self) -> list[tuple[str, tuple[Term, ...] | None, bool]]:
@@ -114,6 +127,11 @@ class Write:
 
     def changes(self, atom: Atom) -> tuple[Known, Known]:
         """Return where A is inserted, and where it is deleted."""
+        if atom not in self._changes:
+            self._changes[atom] = self._computed_changes(atom)
+        return self._changes[atom]
+
+    def _computed_changes(self, atom: Atom) -> tuple[Known, Known]:
         inserted = deleted = self._reading.false
         for statement in self._effect.statements:
             match statement:
@@ -170,19 +188,40 @@ class Write:
 
 
 class After(Reading):
-    """The reading of D', by D and a ``write``; ``followed`` has the facts that are followed in D'."""
+    """The reading of D', by D and a ``write``; ``followed`` has the facts that are followed in D'.
 
-    def __init__(self, before: Reading, write: Write, followed: Mapping[Core, Bdd]) -> None:
+    Of D the ``conditions`` of the step are true, also those about individuals.
+    """
+
+    def __init__(
+        self, before: Reading, write: Write, followed: Mapping[Core, Bdd], conditions: Iterable[Formula]
+    ) -> None:
         super().__init__(
             before.manager, before.schema, before.values, before.open_sorts, followed, rest=before.rest
         )
         self._before, self._write = before, write
+        self._turns: dict[tuple[Core, bool], Bdd] = {}
+        parts = [part for condition in conditions for part in conjuncts(core(condition))]
+        self._given = {
+            part.body if isinstance(part, Not) else part: not isinstance(part, Not) for part in parts
+        }
+
+    def __call__(self, formula: Formula) -> Known:
+        """Return where a closed first-order formula must, and may, be true in D'."""
+        f = core(formula)
+        given = self._given.get(f)
+        if given is not None and not any(self._write.may_change(f)):
+            return self.constant(given)
+        if f not in self._memo and self._write.leaves(f):
+            self._memo[f] = self._before(f)
+        return super().__call__(f)
 
     def atom(self, atom: Atom) -> Known:
         """Return where an atom must, and may, be true in D'."""
         if any(map(is_compound, atom.args)):
             return self.nothing
-        return self._write.after(atom, self._before(atom))
+        given = self._given.get(atom)
+        return self._write.after(atom, self._before(atom) if given is None else self.constant(given))
 
     def may_turn(self, f: Core, to: bool) -> Bdd:
         """Return a superset of where the truth value of a formula changes ``to`` this.
@@ -190,6 +229,11 @@ class After(Reading):
         An atom of it has to be inserted or deleted, by its sign, at a value of each quantifier, unless the
         formula depends on which values are active.
         """
+        if (f, to) not in self._turns:
+            self._turns[f, to] = self._computed_turn(f, to)
+        return self._turns[f, to]
+
+    def _computed_turn(self, f: Core, to: bool) -> Bdd:
         m = self.manager
         if depends_on_activity(f):
             return m.true
@@ -262,6 +306,14 @@ def _signs(formula: Core) -> tuple[int, ...]:
     given = signs(formula)
     number = len(children(formula))
     return given if len(given) == number else (0,) * number
+
+
+@lru_cache(maxsize=1 << 17)
+def _relations_read(f: Core) -> frozenset[str] | None:
+    """Return the relations that decide the truth of a formula; None with individuals, or if activity does."""
+    if mentions_individuals(f) or depends_on_activity(f):
+        return None
+    return frozenset(relations_in(f))
 
 
 @lru_cache(maxsize=1 << 14)
