@@ -1,4 +1,6 @@
-"""Mutual exclusion, cache coherence, locks and agreement of peers' benchmarks, for every number of processes.
+"""Published protocols, as in peers' benchmarks, for every number of processes.
+
+Mutual exclusion, caches, locks, elections, stores and agreement.
 
     python benchmarks/protocols.py [--limit N] [NAME …]
 
@@ -47,13 +49,25 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
     ),
     "german_data": None,
     "hotel_keys": ("opens with any key", "Has(g, k) & Current(r, k)\n", "Has(g, k) & Current(r, _)\n"),
+    "illinois": (
+        "reads from memory beside an exclusive copy",
+        " & ~Line(_, dirty) & ~Line(_, exclusive)",
+        " & ~Line(_, dirty)",
+    ),
+    "leader_ring": ("passes smaller numbers on", "Pending(i, n) & Below(n, i)", "Pending(i, n) & i != n"),
     "lock_service": ("keeps the lock that it grants", "    delete Free(l)\n", ""),
+    "moesi": (
+        "reads beside an exclusive copy",
+        "    set Line(d, shared) for d: cache where Line(d, exclusive)\n",
+        "",
+    ),
     "readers_writers": ("writes beside readers", " & ~At(_, reading)", ""),
     "ricart_agrawala": (
         "replies to later requests",
         "(At(q, waiting) & Before(p, q))",
         "At(q, waiting)",
     ),
+    "sharded_store": None,
     "szymanski": (
         "enters before those below",
         " & forall q: process. (Before(q, p) -> At(q, out) | At(q, asking))",
@@ -64,8 +78,8 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
     "two_phase_commit": ("commits without all votes", " & forall n: node. (Node(n) -> Yes(n))", ""),
 }
 """The fault of a protocol's faulty variant, a text of its file, and the text that replaces it; None
-where there is none: `german_data` is `german` with data, and a run of a faulty `client_database` has records
-of four sorts."""
+where there is none: `german_data` is `german` with data, a run of a faulty `client_database` has records
+of four sorts, and one of a faulty `sharded_store` breaks a declared key, which is an error of the file."""
 
 
 def variants(name: str) -> Iterator[tuple[str, st.Deployment]]:

@@ -300,7 +300,7 @@ class Closing:
         """
         for sentence in sentences:
             sizes = self.gluing.sizes(self.needs.refuted(sentence))
-            refuted = self.gluing.over(sizes) & ~self.diagrams.grounded(sizes).formula(core(sentence), {})
+            refuted = self.diagrams.refuting(self.gluing.over(sizes), sentence, sizes)
             if refuted != self.diagrams.manager.false:
                 facts = self.parts.form(self.diagrams.fewest(refuted, sizes))
                 yield Instance(self.deployment.schema, facts)
@@ -349,7 +349,7 @@ class Closing:
             if one.starting:
                 number = self.needs.refuted(one.sentence)
                 wide, found = starting(self.gluing.sizes(number), number)
-                found &= ~self.diagrams.grounded(wide).formula(core(one.sentence), {})
+                found = self.diagrams.refuting(found, one.sentence, wide)
                 if found != self.diagrams.manager.false:
                     return one.name, Origin(self.diagrams.fewest(found, wide))
         return "", None

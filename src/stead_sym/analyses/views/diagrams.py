@@ -20,6 +20,8 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.engines.symbolic.step.grounding import Grounding
 from stead_sym.errors import Undecided
+from stead_sym.logic.kernel import core
+from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.ranges import changed_by
@@ -115,6 +117,14 @@ class Diagrams:
 
     def _none(self, bits: Iterable[str]) -> Bdd:
         return self.manager.cube(dict.fromkeys(bits, False))
+
+    def refuting(self, given: Bdd, sentence: Expanded, sizes: Sizes) -> Bdd:
+        """Return the instances of a set in which a sentence is false.
+
+        The conjuncts are taken one by one: their conjunction may be large over all instances.
+        """
+        parts = self.grounded(sizes).conjuncts(core(sentence), {})
+        return self.limited(self.manager.disj(given & ~part for part in parts))
 
     def limited(self, function: Bdd) -> Bdd:
         """Return the function; raises `Undecided` past `MOST_NODES`, and once the time is over."""

@@ -242,7 +242,8 @@ class Images:
         """Return the instances from which the step leads to one in which a sentence is false."""
         m, after = self.manager, self.diagrams.grounded(step.after)
         new = {self.diagrams.bit(f): self._value(step, f) for f in self.diagrams.facts(step.after)}
-        return step.case & ~m.conj(m.substitute(part, new) for part in after.conjuncts(core(sentence), {}))
+        parts = after.conjuncts(core(sentence), {})
+        return m.disj(step.case & ~m.substitute(part, new) for part in parts)
 
     def _value(self, step: Step, fact: Fact) -> Bdd:
         """Return the instances in which a fact holds after the step."""
