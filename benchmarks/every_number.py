@@ -19,7 +19,22 @@ import families
 import stead_sym as st
 from stead_sym.analyses.deepening.result import Found
 
-EXAMPLES = ("refund", "bank", "ward", "returns_desk", "access_requests", "pull_requests", "airline")
+EXAMPLES = (
+    "refund",
+    "bank",
+    "ward",
+    "ward_repaired",
+    "returns_desk",
+    "access_requests",
+    "pull_requests",
+    "mortgage",
+    "partial_refunds",
+    "transfers",
+    "flights",
+    "deployer",
+    "airline",
+    "airline_records",
+)
 LIMIT = 2
 """Bounds are raised so far, to find what fails."""
 
