@@ -174,8 +174,8 @@ def _left_out(data: Data, random: Random) -> None:
     if one[place] and random.random() < 0.5:
         one[place].pop(random.randrange(len(one[place])))
     else:
-        where = {"tool": random.choice(tools), "alternative": random.choice((None, 0))}
-        one[place].append({**where, "statement": None, "conjunct": random.randrange(3)})
+        numbers = {name: random.randrange(3) for name in ("alternative", "statement", "conjunct")}
+        one[place].append({"tool": random.choice(tools), **numbers})
 
 
 def _sorts(data: Data, random: Random) -> None:
@@ -230,21 +230,28 @@ def is_proof(data: Data, agent: str) -> bool:
             "left_out_of_slice",
         )
         claims = [formulas[at] for at in one["shown"]]
-        if followed or one["constants"] is not None or any(one[key] for key in special):
-            asked = tuple(Spec(f"claim{at}", formula) for at, formula in enumerate(claims))
-            helping = tuple(spec for spec in deployment.specs if spec.helps)
-            written = replace(deployment.written, specs=(*helping, *asked))
-            of_any = replace(deployment, written=written, unbounded=frozenset(deployment.bounds), text=None)
-            again = st.deepen(of_any, agent, limit=1, findings=False)
-            if not all(again.found[spec.name].every_number for spec in asked):
-                return False
-        elif not _is_closed(deployment, one, claims):
+        comparable = not followed and one["constants"] is None and not any(one[key] for key in special)
+        closed = _is_closed(deployment, one, claims) if comparable else None
+        if closed is False or (closed is None and not _is_shown_anew(deployment, claims, agent)):
             return False
     return True
 
 
-def _is_closed(deployment: st.Deployment, one: Data, claims: Sequence[Any]) -> bool:
-    """Return whether steps and initial instances add nothing to the views, and these imply the claims."""
+def _is_shown_anew(deployment: st.Deployment, claims: Sequence[Any], agent: str) -> bool:
+    """Return whether deepening shows the claims, of the deployment without any bound."""
+    asked = tuple(Spec(f"claim{at}", formula) for at, formula in enumerate(claims))
+    helping = tuple(spec for spec in deployment.specs if spec.helps)
+    written = replace(deployment.written, specs=(*helping, *asked))
+    of_any = replace(deployment, written=written, unbounded=frozenset(deployment.bounds), text=None)
+    again = st.deepen(of_any, agent, limit=1, findings=False)
+    return all(again.found[spec.name].every_number for spec in asked)
+
+
+def _is_closed(deployment: st.Deployment, one: Data, claims: Sequence[Any]) -> bool | None:
+    """Return whether steps and initial instances add nothing to the views, and these imply the claims.
+
+    Returns None if views have facts of relations that nothing changes: the engine has no variables for them.
+    """
     open_sorts = deployment.unbounded or frozenset(deployment.bounds)
     helping = [deployment.spec(name) for name in one["invariants"]]
     assumed = [
@@ -259,6 +266,9 @@ def _is_closed(deployment: st.Deployment, one: Data, claims: Sequence[Any]) -> b
     listed = {form(frozenset(Fact(name, tuple(args)) for name, args in view)) for view in one["views"]}
     if any(sum(closing.parts.sizes(view)) > one["k"] for view in listed):
         return False
+    changing = {relation.name for relation in closing.diagrams.changing}
+    if any(fact.relation not in changing for view in listed for fact in view - closing.diagrams.given):
+        return None
     for view in listed:
         size, bits = closing.gluing.coded(view)
         closing.gluing.add(size, closing.diagrams.manager.cube(bits))

@@ -33,7 +33,6 @@ EXAMPLES = (
     "flights",
     "deployer",
     "airline",
-    "airline_records",
 )
 LIMIT = 2
 """Bounds are raised so far, to find what fails."""
