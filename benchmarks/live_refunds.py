@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from stead_sym.agents.prompts.prompt import Prompt
-from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.records.store import open_store
 from stead_sym.analyses.production import Granted, NotVerified, OnUnknown, VerifiedAgent
 from stead_sym.deployment.files import load
 from stead_sym.deployment.tool import Call

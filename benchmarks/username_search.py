@@ -16,7 +16,7 @@ import random
 import stead_sym as st
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.digest import digest
-from stead_sym.agents.records.opening import open_store
+from stead_sym.agents.records.store import open_store
 from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.models.agent import ModelAgent
 from stead_sym.models.audit import Candidate, audit, random_renaming, search

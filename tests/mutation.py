@@ -91,7 +91,6 @@ FIRST = {
         "tests/test_blaming.py",
     ),
     "/relational/large": ("tests/relational/test_large.py",),
-    "/relational/refinement": ("tests/relational/test_large.py",),
     "/relational/nauty": ("tests/relational/test_large.py",),
     "/relational": ("tests/relational",),
     "/agents/wrapper": ("tests/agents/test_wrapper.py",),
@@ -2694,13 +2693,13 @@ MUTATIONS = (
     ),
     Mutation(
         "cells are split in an order of their own",
-        "/relational/refinement.py",
+        "/relational/large.py",
         "split = [kinds[kind] for kind in sorted(kinds)]",
         "split = [kinds[kind] for kind in kinds]",
     ),
     Mutation(
         "cells are split by whether values are linked",
-        "/relational/refinement.py",
+        "/relational/large.py",
         "setdefault(tuple(sorted(found)), set())",
         "setdefault((), set())",
     ),

@@ -11,9 +11,8 @@ import pytest
 import stead_sym as st
 from described import assert_described
 from stead_sym.agents.prompts.prompt import Prompt
-from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.possible import Greedy
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, open_store
 from stead_sym.cli.main import main
 from stead_sym.models.agent import ModelAgent
 from stead_sym.testing.byte_model import ByteModel

@@ -25,8 +25,8 @@ from stead_sym.errors import CanonicalLimit
 from stead_sym.relational import large, shapes
 from stead_sym.relational.canonical import canonical_form, isomorphic, orbit
 from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.large import refined
 from stead_sym.relational.nauty import search, search_apart
-from stead_sym.relational.refinement import refined
 from stead_sym.relational.schema import Relation, Schema, Sort
 
 NONE = frozenset[str]()

@@ -20,8 +20,8 @@ from sweeping import expected, runs, write_killer
 
 import stead_sym as st
 from stead_sym.analyses.sweeps.plan import read_plan
-from stead_sym.analyses.sweeps.results import results_in
 from stead_sym.analyses.sweeps.run import Job
+from stead_sym.analyses.sweeps.sweep import results_in
 from stead_sym.analyses.sweeps.table import print_sweep
 from stead_sym.analyses.sweeps.work import Result, carry_out
 from stead_sym.cli.main import main

@@ -21,9 +21,8 @@ from stead_sym.agents.in_flight import in_thread
 from stead_sym.agents.prompts.plain import Plain
 from stead_sym.agents.recorded import Again, Asking, RecordedAgent
 from stead_sym.agents.records.digest import digest
-from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.said import Given, is_logprob
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, open_store
 from stead_sym.agents.wording import one_line
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError

@@ -27,9 +27,8 @@ from stead_sym.agents.prompts.plain import Texts
 from stead_sym.agents.prompts.prompt import Message
 from stead_sym.agents.records.answer import Answer, Offered
 from stead_sym.agents.records.digest import digest
-from stead_sym.agents.records.known import known
 from stead_sym.agents.records.said import SAMPLES, Given, Samples
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, known
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError
 from stead_sym.relational.canonical import FORM_VERSION

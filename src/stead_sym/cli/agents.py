@@ -11,10 +11,9 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from stead_sym.agents.prompts.prompt import Prompt
-from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.possible import Greedy, Rule, Sampling
 from stead_sym.agents.records.replay import ReplayAgent
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, open_store
 from stead_sym.agents.roles import AgentLike, told_apart, wrap_all
 from stead_sym.cli.recorded import ASKED, PYTHON, asked_with, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment

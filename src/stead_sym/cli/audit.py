@@ -14,8 +14,7 @@ from itertools import islice
 
 from stead_sym.agents.base import Agent, DecisionContext
 from stead_sym.agents.prompts.prompt import Prompt
-from stead_sym.agents.records.opening import open_store
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, open_store
 from stead_sym.agents.roles import ANY, AgentLike, by_agent
 from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from stead_sym.agents.records.answer import Answer
-from stead_sym.agents.records.opening import open_store
 from stead_sym.agents.records.replay import export_lines
 from stead_sym.agents.records.said import Decoding, Samples
 from stead_sym.agents.records.salvage import salvage
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, open_store
 from stead_sym.agents.records.weight import freedom_words, percent, weight_words
 from stead_sym.errors import StoreError
 from stead_sym.support.printable import printable, printable_lines

@@ -1,8 +1,9 @@
 """`stead-sym verify`: specifications under an agent.
 
 One decision: called as a command, or with limits, it does the work in a child process, which can be stopped
-at any time (`cli.child`). However that process ends, the verdicts that it had established are reported. A
-module that only one option needs is imported for that option.
+at any time (`cli.child`). The child sends its parent each verdict once it is established, and the reason if
+it gives up. However it ends, these verdicts are reported. A module that only one option needs is imported for
+that option.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from stead_sym.agents.roles import deciding
+from stead_sym.agents.roles import AgentLike, deciding
 from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.child import Stopped
@@ -22,19 +25,23 @@ from stead_sym.cli.located import errors_located, locate_error, prepare_located,
 from stead_sym.cli.numbers import probability
 from stead_sym.cli.options import add_file, add_formulas, add_harness, add_specs, domain
 from stead_sym.cli.request import request_of
-from stead_sym.cli.telling import teller, told_of_errors, told_of_memory
 from stead_sym.cli.verify_options import add_solving, add_written, refuse_conflicts
+from stead_sym.cli.watcher import Watcher
 from stead_sym.deployment.deployment import Deployment, Question
-from stead_sym.errors import InputError, Undecided
+from stead_sym.engines.symbolic.bdd.manager import says_out_of_memory
+from stead_sym.errors import InputError, SteadError, Undecided
 from stead_sym.evidence.document import Json
-from stead_sym.report.data import report_data
+from stead_sym.evidence.moves import Moves
+from stead_sym.report.data import findings_data, report_data
 from stead_sym.report.failures import print_error
-from stead_sym.report.partial import known_verdicts, print_known
+from stead_sym.report.partial import known_verdicts, message, print_known
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_verdicts, print_verification
 from stead_sym.support.printable import printable
+from stead_sym.verification.findings.static import lint
 from stead_sym.verification.result import Verification
+from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verify
 
 
@@ -128,8 +135,8 @@ def _verify_here(
     with display(options) as progress:
         if progress is not None:
             progress("plan")
-        told = teller(deployment, agents, questions, options)
-        with told_of_memory(options), told_of_errors(options):
+        told = _teller(deployment, agents, questions, options)
+        with _told_of_memory(options), _told_of_errors(options):
             result = verify(
                 deployment,
                 agents,
@@ -217,3 +224,63 @@ def _status(result: Verification, *, strict: bool) -> int:
     if answers - {None} or (strict and result.findings):
         return 1
     return 3 if None in answers else 0
+
+
+def _teller(
+    deployment: Deployment,
+    agents: Mapping[str, AgentLike],
+    asked: Sequence[Question] | None,
+    options: argparse.Namespace,
+) -> Callable[[Verdict, Moves], None] | None:
+    """Return the function that sends an established verdict to the parent; None if there is no parent.
+
+    The findings on the text and the requested specifications are sent first.
+    """
+    if options.watcher is None:
+        return None
+    parent: Watcher = options.watcher
+    console = None if options.json and options.report is None else console_on(sys.stdout)
+    asking, chosen = deployment.asked(asked, deciding(deployment, agents))
+    if options.findings == "on":
+        about = {None, *(spec.name for spec in chosen)}
+        found = findings_data(one for one in lint(asking) if one.spec in about)
+        parent.keep_findings([finding.data() for finding in found])
+    written = {spec.name: spec.formula for spec in asking.written.specs}
+    for spec in chosen:
+        open_question = Verdict(spec.name, written[spec.name], None, expected=spec.expected)
+        parent.keep(spec.name, message(open_question, None, None, established=False))
+
+    def tell(verdict: Verdict, moves: Moves) -> None:
+        parent.keep(verdict.spec, message(verdict, moves, console))
+        parent.has_kept_failure |= verdict.holds is not None and verdict.unexpected
+        if options.evidence is not None:
+            from stead_sym.report.folder import write_early
+
+            write_early(verdict, moves, [spec.name for spec in chosen], Path(options.evidence))
+
+    return tell
+
+
+@contextmanager
+def _told_of_memory(options: argparse.Namespace) -> Iterator[None]:
+    """Report to the parent, in a child, that an exception is due to a lack of memory."""
+    try:
+        yield
+    except (MemoryError, SystemError, RuntimeError) as error:
+        if options.watcher is not None and says_out_of_memory(error):
+            options.watcher.give_up("memory has run out: make room")
+        raise
+
+
+@contextmanager
+def _told_of_errors(options: argparse.Namespace) -> Iterator[None]:
+    """Have the parent report the verdicts if an error ends the child after a failed specification.
+
+    An error is for example that of an agent. The failure remains valid in spite of the error.
+    """
+    try:
+        yield
+    except SteadError as error:
+        if options.watcher is not None and options.watcher.has_kept_failure:
+            options.watcher.give_up(str(error))
+        raise

@@ -18,10 +18,9 @@ from typing import NamedTuple
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.answer import Answer
-from stead_sym.agents.records.known import known, of_another_question
 from stead_sym.agents.records.possible import Branching, Rule
 from stead_sym.agents.records.said import Decoding, Unforced
-from stead_sym.agents.records.store import Store
+from stead_sym.agents.records.store import Store, known, of_another_question
 from stead_sym.models.asking import Asking, InBatches, Question, Said, Streaming
 from stead_sym.models.backend import Backend, Request, Unconstrained, Written
 from stead_sym.models.walk import Draft, Walk, Walks

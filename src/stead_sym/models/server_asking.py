@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
+import msgspec
+
 from stead_sym.agents.records.digest import spelled, spelled_tokens
 from stead_sym.agents.records.possible import Tokens
 from stead_sym.errors import ModelError
@@ -14,16 +16,21 @@ from stead_sym.models.asking import Question, Said
 from stead_sym.models.backend import Tokenizer, Written
 from stead_sym.models.connection import Patience
 from stead_sym.models.engine_answers import Question as Sampling
-from stead_sym.models.engine_answers import checked, questions, read_by
+from stead_sym.models.engine_answers import Sampled, checked, questions, read_by
 from stead_sym.models.fleet import Fleet
+from stead_sym.models.server_answers import json_or_none
 from stead_sym.models.server_cards import are_tokens
-from stead_sym.models.server_completions import (
-    NO_COMPLETION,
-    Completion,
-    completion_or_none,
-    sampled_token,
-    token_logprobs,
+
+_NO_COMPLETION = (
+    msgspec.DecodeError,
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
 )
+"""The exceptions that parsing an invalid completion raises."""
 
 _QUESTIONS_PER_REQUEST = 16
 """The maximum number of questions in one request."""
@@ -73,7 +80,7 @@ class ServerAsking:
     def __init__(self, server: Served) -> None:
         self._server = server
         self._fleet: Fleet[_Message] = Fleet(
-            server.name, server.addresses, server.patience, server.in_flight, completion_or_none
+            server.name, server.addresses, server.patience, server.in_flight, _completion_or_none
         )
         self.capacity = max(2 * server.in_flight * len(server.addresses), _QUESTIONS_PER_REQUEST)
         self._sampling: dict[tuple[Tokens, Tokens], list[Sampling]] = defaultdict(list)
@@ -151,12 +158,12 @@ class ServerAsking:
         body = f'{rest[:-1]},"prompt":[{spelt}]}}'.encode()
         self._fleet.submit(message, "/v1/completions", body, len(prompts), said)
 
-    def sampled(self, question: Sampling, choice: Completion) -> Iterator[tuple[int, Said]]:
+    def sampled(self, question: Sampling, choice: _Completion) -> Iterator[tuple[int, Said]]:
         """Yield the log-probabilities of a request after all of its parts are answered."""
         name, number, request = self._server.name, question.number, question.request
         try:
-            said = sampled_token(choice)
-        except NO_COMPLETION:
+            said = _sampled_token(choice)
+        except _NO_COMPLETION:
             raise ModelError(
                 f"{name}: the answer is no completion with token ids and log-probabilities; use a vLLM server"
             ) from None
@@ -165,21 +172,21 @@ class ServerAsking:
             known = self._known.pop(number)
             yield number, tuple(known[token] for token in request.allowed)
 
-    def written(self, number: int, written: Written, choice: Completion) -> tuple[int, Said]:
+    def written(self, number: int, written: Written, choice: _Completion) -> tuple[int, Said]:
         """Return the comparison of a call with greedy decoding."""
         name, (prompt, tokens) = self._server.name, written
         try:
-            read = [token_logprobs(place) for place in (choice.prompt_logprobs or ())[len(prompt) :]]
-            places = [*read, sampled_token(choice).logprobs]
+            read = [_token_logprobs(place) for place in (choice.prompt_logprobs or ())[len(prompt) :]]
+            places = [*read, _sampled_token(choice).logprobs]
             if len(places) != len(tokens) or not all(are_tokens(list(place)) for place in places):
                 raise ValueError(len(places))
-        except NO_COMPLETION:
+        except _NO_COMPLETION:
             raise ModelError(
                 f"{name}: the answer has no log-probabilities of the tokens of the prompt; use a vLLM server"
             ) from None
         return number, read_by(name, written, places, self._server.tokenizer.spelled)
 
-    def choices(self, said: Mapping[str, Any], number: int) -> list[Completion]:
+    def choices(self, said: Mapping[str, Any], number: int) -> list[_Completion]:
         """Return the choices of an answer in the order of the prompts, one for each."""
         try:
             by_index = {choice.index: choice for choice in said["choices"]}
@@ -224,3 +231,52 @@ def _reporting(asked: Tokens) -> dict[str, Any]:
         "logprob_token_ids": asked,
         "return_tokens_as_token_ids": True,
     }
+
+
+class _Completion(msgspec.Struct):
+    """The answer to one prompt of a message.
+
+    It has its number, the sampled token with the requested log-probabilities, and those of the prompt's
+    tokens, not yet parsed.
+    """
+
+    index: int = 0
+    logprobs: Any = None
+    prompt_logprobs: list[msgspec.Raw] | None = None
+
+
+class _Completions(msgspec.Struct):
+    choices: list[_Completion]
+
+
+class _Likely(msgspec.Struct):
+    logprob: float
+
+
+def _completion_or_none(content: bytearray) -> Any:
+    """Return the `choices` of a body in a dictionary, if it has any; otherwise its data, or None."""
+    try:
+        return {"choices": msgspec.json.decode(content, type=_Completions).choices}
+    except (msgspec.DecodeError, RecursionError):
+        data = json_or_none(content)
+        return {} if isinstance(data, dict) else data
+
+
+def _sampled_token(completion: _Completion) -> Sampled:
+    """Return the sampled token."""
+    [token], [likely] = completion.logprobs["tokens"], completion.logprobs["top_logprobs"]
+    return Sampled(_token(token), {_token(key): float(value) for key, value in likely.items()})
+
+
+def _token_logprobs(place: msgspec.Raw) -> dict[int, float]:
+    """Return the reported log-probabilities of tokens at one position of a prompt."""
+    likely = msgspec.json.decode(place, type=dict[int, _Likely])
+    return {token: one.logprob for token, one in likely.items()}
+
+
+def _token(text: str) -> int:
+    """Return the number in `token_id:17`."""
+    kind, _, number = text.partition(":")
+    if kind != "token_id":
+        raise ValueError(text)
+    return int(number)

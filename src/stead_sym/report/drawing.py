@@ -1,20 +1,21 @@
 """Drawings of graphs of states and of decisions in SVG, laid out here.
 
-One decision: the layout is our own (`layered`). The graphs that a reader can take in are small, and their
+One decision: the layout is our own (`layered`). Labels of edges are nodes of
+it, so that they never cover a node or one another. The graphs that a reader can take in are small, and their
 nodes hold text and so differ in size. The libraries that lay out such graphs in layers require a program of
 the system or come as compiled wheels for few platforms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rich.cells import cell_len
 
-from stead_sym.report.arranged import CHAR, LINE, LOOP, PAD, arranged, label_size, shown
-from stead_sym.report.diagram import Arc, Diagram, Vertex
-from stead_sym.report.layered import Placed, Point
+from stead_sym.report.diagram import Arc, Diagram, Vertex, Words
+from stead_sym.report.layered import Placed, Point, placed
 from stead_sym.support.html import Html, joined, tag
 from stead_sym.support.printable import printable
 
@@ -22,7 +23,13 @@ MARKER = '<svg xmlns="http://www.w3.org/2000/svg" class="stead-graph"'
 """The beginning of a drawing."""
 
 
-MARGIN = 24.0
+_CHAR, _LINE = 7.3, 17.0
+"""The width of a character and the height of a line, for text that is 12 pixels high."""
+
+_PAD = 9.0
+_LOOP = 26.0  # the width of a self-loop
+_MAX_CHARACTERS = 46  # characters of a line; the rest is in the tooltip
+_MARGIN = 24.0
 
 _FONT = "12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 _LIGHT_COLOURS = {
@@ -43,6 +50,66 @@ _DARK = {
     "agent": "#b9a2ff",
     "event": "#ffab6b",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Arranged:
+    """A diagram with its layout, and the sizes of its vertices.
+
+    ``pieces`` has the edges of the layout that an arc consists of, by the number of the arc, and ``labels``
+    the node of the layout that is its label.
+    """
+
+    layout: Placed
+    sizes: Sequence[tuple[float, float]]
+    pieces: Mapping[int, Sequence[int]]
+    labels: Mapping[int, int]
+
+
+def _arranged(diagram: Diagram) -> _Arranged:
+    """Return the layout of a diagram, in which each label is a node between the ends of its edge."""
+    sizes = [_size(vertex.lines) for vertex in diagram.vertices]
+    labels = {k: len(sizes) + n for n, k in enumerate(_labelled(diagram.arcs))}
+    edges: dict[tuple[int, int], int] = {}
+    pieces: dict[int, list[int]] = {}
+    for k, arc in enumerate(diagram.arcs):
+        by_way = [labels[k]] if k in labels else []
+        ends = pairwise([arc.source, *by_way, arc.target])
+        pieces[k] = [edges.setdefault(end, len(edges)) for end in ends]
+    roots = [k for k, vertex in enumerate(diagram.vertices) if vertex.initial]
+    all_sizes = [*sizes, *(_label_size(diagram.arcs[k].label) for k in labels)]
+    return _Arranged(placed(all_sizes, list(edges), roots, _beside(diagram.arcs)), sizes, pieces, labels)
+
+
+def _shown(text: str) -> str:
+    """Return a line of text, cut if it is too long."""
+    seen = printable(text)
+    return seen if cell_len(seen) <= _MAX_CHARACTERS else f"{seen[: _MAX_CHARACTERS - 2]} …"
+
+
+def _size(lines: Sequence[Words]) -> tuple[float, float]:
+    width = max((cell_len(_shown(line.text)) for line in lines), default=0)
+    return 2 * _PAD + _CHAR * width, 2 * _PAD + _LINE * len(lines) - 3
+
+
+def _label_size(lines: Sequence[str]) -> tuple[float, float]:
+    """Return the width and the height of a label."""
+    return _CHAR * max(cell_len(_shown(line)) for line in lines) + 6, _LINE * len(lines) + 2
+
+
+def _beside(arcs: Sequence[Arc]) -> dict[int, float]:
+    """Return the width required to the right of the nodes that have self-loops."""
+    room: dict[int, float] = {}
+    for arc in arcs:
+        if arc.source == arc.target:
+            text = max((_CHAR * cell_len(_shown(line)) for line in arc.label), default=0.0)
+            room[arc.source] = max(room.get(arc.source, 0.0), _LOOP + text)
+    return room
+
+
+def _labelled(arcs: Sequence[Arc]) -> Iterator[int]:
+    """Return the arcs whose labels are nodes of the layout."""
+    return (k for k, arc in enumerate(arcs) if arc.label and arc.source != arc.target)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -93,20 +160,20 @@ STYLE = f"""
 
 def diagram_svg(diagram: Diagram, *, inline: bool = False) -> Drawing:
     """Return the drawing; ``inline``: for a page that has the `STYLE` and shows the title itself."""
-    drawn = arranged(diagram)
+    drawn = _arranged(diagram)
     layout, sizes, ways = drawn.layout, drawn.sizes, _ways(diagram.arcs)
     heading = () if inline else (diagram.title, *diagram.notes)
-    top = LINE * len(heading) + (MARGIN / 2 if heading else 0.0)
-    width = max(layout.width, *(CHAR * cell_len(printable(line)) for line in heading), 1.0) + 2 * MARGIN
-    height = layout.height + 2 * MARGIN + top
-    shift = _Shift((width - layout.width) / 2, MARGIN + top)
+    top = _LINE * len(heading) + (_MARGIN / 2 if heading else 0.0)
+    width = max(layout.width, *(_CHAR * cell_len(printable(line)) for line in heading), 1.0) + 2 * _MARGIN
+    height = layout.height + 2 * _MARGIN + top
+    shift = _Shift((width - layout.width) / 2, _MARGIN + top)
     svg = tag(
         "svg",
         tag("title", diagram.title),
         None if inline else tag("style", Html(STYLE)),
         tag("rect", class_="page", width="100%", height="100%"),
         (
-            tag("text", line, class_="quiet" if k else "head", x=MARGIN, y=MARGIN + LINE * k + 4)
+            tag("text", line, class_="quiet" if k else "head", x=_MARGIN, y=_MARGIN + _LINE * k + 4)
             for k, line in enumerate(heading)
         ),
         (
@@ -149,10 +216,10 @@ def _vertex(vertex: Vertex, centre: Point, size: tuple[float, float], shift: _Sh
         (
             tag(
                 "text",
-                shown(line.text),
+                _shown(line.text),
                 class_=line.kind,
-                x=_px(left + PAD),
-                y=_px(top + PAD + 10 + LINE * k),
+                x=_px(left + _PAD),
+                y=_px(top + _PAD + 10 + _LINE * k),
             )
             for k, line in enumerate(vertex.lines)
         ),
@@ -181,14 +248,14 @@ def _loop(arc: Arc, way: tuple[int, int], centre: Point, size: tuple[float, floa
     """Return a self-loop at the right side of its node, with its label beside it."""
     (x, middle), (width, _) = shift(centre), size
     above, lines = way
-    y = middle + LINE * (above - (lines - 1) / 2)
+    y = middle + _LINE * (above - (lines - 1) / 2)
     x += width / 2
     return tag(
         "g",
         tag("path", class_="line", d=f"M{_px(x)} {_px(y - 5)}c22 -8 22 18 7 10"),
         tag("path", class_="tip", d=f"M{_px(x)} {_px(y + 5)}l8 -4.5v9Z"),
         (
-            tag("text", shown(line), class_=f"by-{arc.by}", x=_px(x + LOOP - 4), y=_px(y + 4 + LINE * k))
+            tag("text", _shown(line), class_=f"by-{arc.by}", x=_px(x + _LOOP - 4), y=_px(y + 4 + _LINE * k))
             for k, line in enumerate(arc.label)
         ),
         class_=f"arc by-{arc.by}",
@@ -212,11 +279,11 @@ def _arc(
             shapes.append(tag("path", class_="tip", d=f"M{_px(x)} {_px(y)}l-4.5 {-8 if down else 8}h9Z"))
     if label is not None:
         x, y = shift(layout.centres[label])
-        _, height = label_size(arc.label)
+        _, height = _label_size(arc.label)
         for k, line in enumerate(arc.label):
-            base = y - height / 2 + 13 + LINE * k
+            base = y - height / 2 + 13 + _LINE * k
             shapes.append(
-                tag("text", shown(line), class_=f"by-{arc.by}", x=_px(x), y=_px(base), text_anchor="middle")
+                tag("text", _shown(line), class_=f"by-{arc.by}", x=_px(x), y=_px(base), text_anchor="middle")
             )
     return tag("g", shapes, class_=f"arc by-{arc.by}")
 

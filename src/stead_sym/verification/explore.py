@@ -1,8 +1,15 @@
-"""Exploration of the reachable states by an engine, with progress reports of the agents."""
+"""Exploration of the reachable states by an engine, with progress reports of the agents.
+
+A finite run that violates an invariant is reported during the exploration, as a counterexample.
+
+One decision: only `AG f` with f first-order is such an invariant, alone or in a conjunction, since a single
+state refutes it. An exploration that is stopped has reported the violations found by then. One that completes
+reports them again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from stead_sym.agents.base import Reporting, Spreading
@@ -10,12 +17,15 @@ from stead_sym.agents.roles import Wrappers, known_values
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.faults import as_shown
+from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.engines.explicit.engine import ExplicitEngine
-from stead_sym.engines.protocol import Engine, Watch
+from stead_sym.engines.protocol import Engine, Reaching, Watch
 from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import DefinitionError, InputError
-from stead_sym.evidence.prefix import broken_claim
+from stead_sym.evidence.prefix import broken_claim, refutation
+from stead_sym.evidence.tree import Evidence
+from stead_sym.logic.syntax import And, Expanded, Globally, Not, is_temporal
 from stead_sym.support.progress import Progress
 from stead_sym.verification.options import Options
 
@@ -88,3 +98,32 @@ def _reporting(wrappers: Wrappers, progress: Progress | None) -> Iterator[None]:
             if isinstance(agent, Spreading):
                 stack.enter_context(agent.spreading())
         yield
+
+
+def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -> Watch:
+    """Return the function that an engine calls while it explores.
+
+    It calls ``refuted`` once for each specification with an invariant that is false in a reached state.
+    """
+    open_specs = [(spec, tuple(_invariants(spec.formula))) for spec in specs]
+
+    def look(reaching: Reaching) -> None:
+        for spec, invariants in tuple(open_specs):
+            run = next(filter(None, (reaching(Not(body)) for body in invariants)), None)
+            if run is not None:
+                evidence = refutation(spec.formula, run)
+                assert evidence is not None, f"the run does not show that {spec.name} fails"
+                open_specs.remove((spec, invariants))
+                refuted(spec, evidence)
+
+    return look
+
+
+def _invariants(formula: Expanded) -> Iterator[Expanded]:
+    """Yield the f of each `AG f` such that the formula is false once f is false in a reachable state."""
+    match formula:
+        case Globally("A", body) if not is_temporal(body):
+            yield body
+        case And(parts):
+            for part in parts:
+                yield from _invariants(part)

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
-from stead_sym.agents.records.answer import Answer, given_data, given_from_data
+from stead_sym.agents.prompts.prompt import Message
+from stead_sym.agents.records.answer import Answer, Offered, given_data, given_from_data
 from stead_sym.agents.records.digest import digest_text, joined, spelled
 from stead_sym.agents.records.said import Given, is_logprob
 from stead_sym.errors import StoreError
@@ -243,3 +245,52 @@ def _digest(key: str, text: str) -> str:
 
 def _calls(answer: Answer) -> str:
     return ", ".join(map(str, sorted(answer.selected)))
+
+
+def known(
+    store: Store, asked: Mapping[str, tuple[tuple[Message, ...], tuple[Offered, ...]]]
+) -> dict[str, Answer]:
+    """Return the existing decisions of the keys, each of which is given with its prompt and its calls.
+
+    Raise `StoreError` for a decision with another prompt or other calls.
+    """
+    answers = store.get_many(asked)
+    for key, answer in answers.items():
+        if (answer.prompt, answer.calls) != asked[key]:
+            raise of_another_question(store, answer)
+    return answers
+
+
+def of_another_question(store: Store, answer: Answer) -> StoreError:
+    """Return the error for a decision whose key belongs to another query."""
+    return StoreError(
+        f"{store.name}: decision {answer.key[:12]} has other calls, or another prompt, than what"
+        " its key was made of; use another store"
+    )
+
+
+def open_store(path: str | None = None, *, create: bool = True) -> Store:
+    """Return the store in a file; by default the user's own.
+
+    It is created if it does not exist, unless ``create`` is False: then a named file must exist, and a
+    missing store of the user's own is taken to be empty.
+
+    `env NAME` is the file or the URL in that environment variable, so that no command line shows it.
+    """
+    word, _, variable = (path or "").partition(" ")
+    if word == "env" and variable:
+        path = os.environ.get(variable.strip())
+        if not path:
+            raise StoreError(f"the environment variable {variable} is not set; let it hold the store's URL")
+    if path is not None:
+        return Store(path, create=create)
+    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    folder = Path(home, "stead-sym")
+    file = folder / "decisions.sqlite"
+    if not create:
+        return Store(file, create=False) if file.exists() else Store()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: {error.strerror}; name a store with --store") from None
+    return Store(file)
