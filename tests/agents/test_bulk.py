@@ -29,7 +29,7 @@ MANY = [context(f"case{i}") for i in range(400)]
 
 WORKER = """
 import sys
-sys.path[:0] = sys.argv[4:]
+sys.path[:0] = sys.argv[5:]
 import random
 from test_bulk import MANY
 from test_server import load, prompt
@@ -37,7 +37,7 @@ from stead_sym.models.agent import ModelAgent
 from stead_sym.agents.records import claims
 from stead_sym.agents.records.store import Store
 
-claims.LEASE = 1.5
+claims.LEASE = float(sys.argv[4])
 contexts = random.Random(sys.argv[3]).sample(MANY, len(MANY))
 with Store(sys.argv[2]) as store:
     agent = ModelAgent(load(sys.argv[1], in_flight=16), prompt, store, weigh=False)
@@ -46,10 +46,10 @@ print(agent.requests)
 """
 
 
-def worker(url, place, seed):
+def worker(url, place, seed, lease=15.0):
     tests = Path(__file__).resolve().parents[1]
     paths = [str(tests / "agents"), str(tests)]
-    words = [sys.executable, "-c", WORKER, url, place, str(seed), *paths]
+    words = [sys.executable, "-c", WORKER, url, place, str(seed), str(lease), *paths]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
@@ -90,7 +90,7 @@ def test_what_a_killed_worker_had_begun_is_taken_over(place, expected):
     """The questions that were out when it died may be asked again; nothing that was stored is."""
     most = 16 + 128  # with the server, and looked up ahead
     with serving(model(), on_completions(slowly)) as url:
-        workers = [worker(url, place, seed) for seed in range(2)]
+        workers = [worker(url, place, seed, lease) for seed, lease in enumerate((1.0, 15.0))]
         with Store(place) as store:
             while len(list(store.answers())) < len(MANY) // 4:
                 assert None in [one.poll() for one in workers], "both ended"

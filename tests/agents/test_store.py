@@ -105,11 +105,11 @@ import sys
 from pathlib import Path
 from test_store import CONTEXTS, prompt
 from stead_sym.models.agent import ModelAgent
-from stead_sym.agents.records.said import Given, Samples
+from stead_sym.agents.records import claims
 from stead_sym.agents.records.store import Store
-from stead_sym.agents.records.weight import weight_data, weight_words
 from stead_sym.testing.byte_model import ByteModel
 
+claims.LEASE = 1.0
 log = open(sys.argv[2], "a", buffering=1)
 model = ByteModel(pause=0.02, seen=lambda request: log.write(repr(tuple(request)) + "\\n"))
 ModelAgent(model, prompt, Store(sys.argv[1])).select(CONTEXTS)

@@ -43,8 +43,9 @@ def offline(folder):
 
 @pytest.fixture(scope="session")
 def server(folder, tmp_path_factory):
-    """The address of a vLLM server."""
-    with vllm_server(folder, tmp_path_factory.mktemp("server") / "log") as url:
+    """The address of a vLLM server, which also takes function tools on its chat endpoint."""
+    options = ("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
+    with vllm_server(folder, tmp_path_factory.mktemp("server") / "log", *options) as url:
         yield url
 
 

@@ -76,6 +76,23 @@ def test_kept_states_and_batches_change_nothing(folder, contexts, tolerance, tog
     assert one_by_one == selected[:5]
 
 
+def test_kept_states_take_a_bounded_memory(folder):
+    """Long sequences that share little: what is kept stays within the half, and every answer is that of a
+    plain pass."""
+    model = HuggingFace.load(str(folder), EngineOptions({"memory_mib": 1}))
+    assert 300 < model._for_a_pass // model._state_bytes < 400  # tokens
+    tokens = model.tokenizer.text("Numbers such as 1, 22 and 333, and words. ") * 40
+    requests = [Request((7 + n, *tokens[n : n + 220 + n]), (), (5, 6, 299)) for n in range(5)]
+    said = dict(model.next_logprobs(requests))
+    assert 0 < model._kept <= model._for_a_pass
+    assert len(model._rows) < len(requests)
+    for number, request in enumerate(requests):
+        assert said[number] == pytest.approx(model.raw_logprobs(request), abs=1e-4)
+        later = Request(request.prompt, (11, 12), (5, 6))
+        [(_, again)] = model.next_logprobs([later])
+        assert again == pytest.approx(model.raw_logprobs(later), abs=1e-4)
+
+
 def test_the_log_probabilities_are_those_of_the_whole_vocabulary(model, contexts):
     agent = ModelAgent(model, prompt)
     agent.select(contexts[:1])

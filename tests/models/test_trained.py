@@ -20,7 +20,7 @@ from stead_sym.verification.verify import verify
 needs("hf", "torch", "transformers")
 
 STEPS = 60
-"""Enough for most choices of the policy, too few for all; some 25 seconds on one core."""
+"""Enough for most choices of the policy, too few for all."""
 REACHABLE = [context for context, _ in verify(desk, FunctionAgent(lambda context: context.calls)).decisions]
 
 
@@ -28,9 +28,9 @@ REACHABLE = [context for context, _ in verify(desk, FunctionAgent(lambda context
 def trained(tmp_path_factory):
     examples = list(small_model.refund_examples(prompt, "approving", 0, 20))
     texts = [text for messages, answer in examples for text in (*(m.content for m in messages), answer)]
-    folder = small_model.build(tmp_path_factory.mktemp("trained"), texts, seed=0)
+    folder = small_model.build(tmp_path_factory.mktemp("trained"), texts, seed=0, hidden=64, layers=2)
     before = loss(folder, examples)
-    assert small_model.train(folder, examples, steps=STEPS, rate=4e-3, seed=0) < 0.1 * before
+    assert small_model.train(folder, examples, steps=STEPS, rate=6e-3, batch=4) < 0.1 * before
     return folder
 
 

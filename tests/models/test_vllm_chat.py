@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from backends import SERVED, busy, desk, needs, prompt, vllm_server
+from backends import SERVED, busy, desk, needs, prompt
 
 import stead_sym as st
 from stead_sym.agents.recorded import Asking
@@ -18,11 +18,8 @@ ASKING = Asking(concurrency=8, tries=2, deadline=240.0)
 
 
 @pytest.fixture(scope="module")
-def url(folder, tmp_path_factory):
-    """The address of a server that takes function tools."""
-    options = ("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
-    with vllm_server(folder, tmp_path_factory.mktemp("chat") / "log", *options) as address:
-        yield f"{address}/v1#{SERVED}"
+def url(server):
+    return f"{server}/v1#{SERVED}"
 
 
 def test_a_verdict_and_its_replay(url, tmp_path):
@@ -66,8 +63,3 @@ def test_samples(url, contexts):
     assert len(answers) == 8
     assert selected == {call for given in answers for call in given.calls}
     assert len({given.logprob for given in answers}) > 1, "the samples differ"
-
-
-def test_a_server_without_a_parser_of_calls_says_so(server):
-    with pytest.raises(st.errors.ModelError, match=r"400: .*tool-call-parser"):
-        st.verify(desk, chat_agent(f"{server}/v1#{SERVED}", prompt, None, ASKING))

@@ -312,7 +312,8 @@ def test_what_was_answered_before_a_crash_is_kept(modelled: pytest.Pytester) -> 
         open("crashed", "w").close()
         os._exit(1)
     return min"""
-    modelled.makepyfile(desk_agents=AGENTS.replace("\n    return min", crash))
+    short = "from stead_sym.agents.records import claims\n\nclaims.LEASE = 1.0\n"
+    modelled.makepyfile(desk_agents=short + AGENTS.replace("\n    return min", crash))
     modelled.runpytest_subprocess("--stead-update")
     assert not (modelled.path / RECORDED).exists()
     [left] = modelled.path.glob(".*.asking.sqlite")

@@ -26,11 +26,12 @@ class Claims:
     """The claims of one worker, as a context manager: at its end all of them are released.
 
     A key is claimed by one worker at a time; several threads with their own claims are several workers.
+    ``lease`` is in seconds, by default `LEASE`.
     """
 
-    def __init__(self, database: Database, lease: float = LEASE) -> None:
+    def __init__(self, database: Database, lease: float | None = None) -> None:
         self._database = database
-        self._lease = lease
+        self._lease = LEASE if lease is None else lease
         self._worker = uuid.uuid4().hex
         self._finished: set[str] = set()
         self._ending = threading.Event()
