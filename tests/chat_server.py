@@ -78,6 +78,7 @@ def serving(reply):
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or each body waits 40 ms for the headers to be acknowledged
 
         def handle_any(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

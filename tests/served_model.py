@@ -118,6 +118,7 @@ def serving(model: ServedModel, misbehaviour: Misbehaviour | None = None, port: 
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or each body waits 40 ms for the headers to be acknowledged
 
         def _any(self) -> None:
             sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
