@@ -40,7 +40,7 @@ def desk(tmp_path):
     return made
 
 
-@pytest.mark.parametrize(("connections", "http"), [(CONNECTIONS, True), (3, False)])
+@pytest.mark.parametrize(("connections", "http"), [(CONNECTIONS, True), (2, False)])
 def test_no_forbidden_payment_gets_through(desk, connections, http):
     assert list(rogue.shortcomings(desk, connections, ATTEMPTS, http=http)) == []
 
@@ -49,7 +49,7 @@ def test_no_forbidden_payment_gets_through_on_postgresql(tmp_path):
     with server() as database:
         desk = rogue.Desk(database(), tmp_path / "log")
         desk.fill()
-        assert list(rogue.shortcomings(desk, 3, ATTEMPTS, http=False)) == []
+        assert list(rogue.shortcomings(desk, 2, ATTEMPTS, http=False)) == []
 
 
 def test_a_payment_past_the_guard_is_noticed(desk):

@@ -18,6 +18,8 @@ from stead_sym.cli.main import main
 if os.environ.get("STEAD_RAY") != "required":
     pytest.importorskip("ray", reason="a cluster needs the extra ray")
 
+os.environ["RAY_worker_niceness"] = "0"  # by default its workers wait for all else that a machine does
+
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
