@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +20,13 @@ CLAUSES = ("What ", "Whether ", "Those ", "That ", "Who ", "Why ", "Where ", "Wh
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def docstrings(root: Path = SOURCES) -> Iterator[tuple[str, bool, str]]:
+@cache
+def docstrings(root: Path) -> tuple[tuple[str, bool, str], ...]:
+    """Return what `all_docstrings` yields."""
+    return tuple(all_docstrings(root))
+
+
+def all_docstrings(root: Path) -> Iterator[tuple[str, bool, str]]:
     """Yield each docstring with its place, and if it is of a function that is no property; none of a test."""
     for path in sorted(root.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -41,12 +48,12 @@ def docstrings(root: Path = SOURCES) -> Iterator[tuple[str, bool, str]]:
 
 @pytest.mark.parametrize("root", ROOTS, ids=lambda root: root.name)
 def test_none_begins_with_a_clause(root: Path) -> None:
-    found = list(docstrings(root))
+    found = docstrings(root)
     assert len(found) > 200
     assert [(place, text) for place, _, text in found if text.startswith(CLAUSES)] == []
 
 
 def test_those_of_functions_begin_with_a_verb() -> None:
     nouns = ("The ", "A ", "An ", "All ", "Each ", "Every ")
-    found = [(place, text) for place, functional, text in docstrings() if functional]
+    found = [(place, text) for place, functional, text in docstrings(SOURCES) if functional]
     assert [(place, text) for place, text in found if text.startswith(nouns)] == []

@@ -699,8 +699,10 @@ def test_ctrl_c_while_a_thread_begins(running, monkeypatch):
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_does_not_wait_for_what_refuses_to_end():
+def test_ctrl_c_does_not_wait_for_what_refuses_to_end(monkeypatch):
     import _thread
+
+    monkeypatch.setattr("stead_sym.agents.in_flight._CANCEL_ALL_SECONDS", 0.5)
 
     async def function(context):
         if context == MANY[3]:

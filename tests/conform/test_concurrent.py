@@ -65,7 +65,7 @@ def test_pairs_are_run_only_if_single_calls_agree():
 
 def test_a_tool_with_connections_of_its_own_is_said_to_run_alone(tmp_path):
     url = f"sqlite:///{tmp_path}/scratch.db"
-    engine = sa.create_engine(url)
+    engine = sa.create_engine(url, connect_args={"timeout": 0.5})  # amid another call it waits in vain
 
     def pay(r):
         with engine.begin() as connection:

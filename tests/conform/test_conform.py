@@ -226,7 +226,7 @@ def test_a_lock_that_a_tool_keeps_is_an_error_that_names_the_call(tmp_path):
     kept = []
 
     def flip(i):
-        kept.append(sa.create_engine(url).connect())
+        kept.append(sa.create_engine(url, connect_args={"timeout": 0.5}).connect())
         _update(kept[-1], i)
 
     deployment, binding = small(tools={"flip": flip})

@@ -14,6 +14,7 @@ from stead_sym.agents.base import FunctionAgent
 from stead_sym.agents.prompts.prompt import Message, Prompt
 from stead_sym.agents.records.possible import Greedy
 from stead_sym.agents.records.replay import ReplayAgent
+from stead_sym.agents.records.store import Store
 from stead_sym.errors import InputError, ModelError
 from stead_sym.models import llama_cpp
 from stead_sym.models.agent import ModelAgent
@@ -67,14 +68,21 @@ def papers():
 
 
 @pytest.fixture(scope="module")
-def reference(llama):
+def store():
+    """What llama.cpp has said under the package's prompts."""
+    with Store() as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def reference(llama, store):
     """Return what llama.cpp says at each node of contexts of the example, under the package's prompts.
 
     Where one call is offered no node is asked about, and two contexts stand for all of them."""
     everything = verify(desk, FunctionAgent(lambda context: context.calls))
     contexts = sorted((context for context, _ in everything.decisions), key=lambda one: -len(one.calls))
     contexts = contexts[: 2 + sum(len(context.calls) > 1 for context in contexts)]
-    agent = ModelAgent(llama, Prompt.of(desk), rule=Greedy(WIDE))
+    agent = ModelAgent(llama, Prompt.of(desk), store, rule=Greedy(WIDE))
     agent.select(contexts)
     return {context: agent.answer(context) for context in contexts}
 
@@ -130,9 +138,9 @@ def test_the_engines_agree_at_every_node(request, reference, other):
     assert compared > 7
 
 
-def test_the_packaged_recording_is_what_the_model_says(llama):
+def test_the_packaged_recording_is_what_the_model_says(llama, store):
     """Where this fails but for rounding, record it anew: python benchmarks/record.py smollm2."""
-    recorded, agent = ReplayAgent("smollm2", Prompt.of(desk)), ModelAgent(llama, Prompt.of(desk))
+    recorded, agent = ReplayAgent("smollm2", Prompt.of(desk)), ModelAgent(llama, Prompt.of(desk), store)
     result = verify(desk, recorded, domain="theorem")
     agent.select([context for context, _ in result.decisions])
     for context, selected in result.decisions:
