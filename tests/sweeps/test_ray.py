@@ -18,7 +18,7 @@ from stead_sym.cli.main import main
 if os.environ.get("STEAD_RAY") != "required":
     pytest.importorskip("ray", reason="a cluster needs the extra ray")
 
-os.environ["RAY_worker_niceness"] = "0"  # by default its workers wait for all else that a machine does
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (by default its workers wait for all else that runs)
 
 
 @pytest.fixture
