@@ -69,7 +69,7 @@ def papers():
 
 @pytest.fixture(scope="module")
 def store():
-    """What llama.cpp has said under the package's prompts."""
+    """The answers of llama.cpp under the package's prompts."""
     with Store() as store:
         yield store
 
