@@ -3359,6 +3359,12 @@ MUTATIONS = (
         "if Const(value) in args",
     ),
     Mutation(
+        "few facts: what any initial database has makes no value active",
+        "/analyses/local/start.py",
+        " or (self._open and depends_on_activity(fact)):",
+        ":",
+    ),
+    Mutation(
         "few facts: two tuples of a relation with a key are one",
         "/analyses/local/normal.py",
         "if any(one.args[column] != other.args[column] for column in key):",

@@ -589,3 +589,61 @@ spec of_the_team AG forall t, p, g. (Assignee(t, p) & Queue(t, g) -> Member(p, g
     assert verify(deployment, findings=False).verdicts["of_the_team"].holds is holds
     how = Local.under(deployment).shown(deployment.spec("of_the_team").formula)
     assert (how == Shown(3, 1)) is holds
+
+
+@pytest.mark.parametrize("facts", ["", "init\n  P(c)\n  Near(c, c)"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "F() | ~(exists x: a. ~P(x))",
+        "F() | forall x: a. P(x)",
+        "forall y: a. (P(y) -> F() | exists x: a. (P(y) & forall z: a. (P(z) | Near(y, x))))",
+    ],
+)
+def test_what_is_active_in_any_initial_database_is_not_known(facts, spec):
+    """A record that only a relation of `initially any` has is one of those that a quantifier ranges over."""
+    deployment = parse_deployment(f"""
+deployment any_first
+sort a
+relation R(a)
+relation P(a)
+relation F()
+relation Near(a, a)
+bound a 1
+{facts}
+initially any R
+tool idle()
+spec wanted AG ({spec})
+""")
+    holds = verify(deployment, engine="explicit", findings=False).verdicts["wanted"].holds
+    shown = isinstance(Local.under(deployment).shown(deployment.spec("wanted").formula), Shown)
+    assert not shown or holds
+    if "Near" not in spec:
+        assert holds is False
+
+
+def test_a_number_that_is_none_of_the_declared_ones_is_not_compared():
+    """A step may write any sum: how it compares with the numbers of the data is not looked up."""
+    deployment = parse_deployment("""
+deployment sums
+sort account
+sort number = 0..9
+relation Limit(number)
+relation Balance(account key, number)
+bound account 2
+init
+  Limit(3)
+  Balance(p, 2)
+tool add(x: account, k: number)
+  guard Balance(x, k) & k < 5
+  effect
+    set Balance(x, k + 3)
+tool freeze(x: account, k: number)
+  guard Balance(x, k)
+  effect
+    delete Balance(x, k)
+    insert Limit(k)
+spec least AG forall m: number. (Limit(m) -> exists x: number. (Limit(x) & x <= m))
+""")
+    localised = localise(deployment, {"": "any"}).verdicts["least"]
+    assert localised.word in ("unknown", verify(deployment, findings=False).verdicts["least"].word)

@@ -5,8 +5,9 @@ that they have for some choice of values; the abstract initial states are those 
 choices make no fact true that speaks of two names, so that it is enough to go through those that do, and to
 let each name alone have any of its values.
 
-What is not looked up is left open: facts of relations of `initially any`, and sentences with a quantifier
-that no fact of the data bounds.
+What is not looked up is left open: facts of relations of `initially any`, sentences that depend on which
+values are active if there are such relations, sentences with a quantifier that no fact of the data bounds,
+and comparisons with the value of a name that may be outside of C.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import cached_property
 from itertools import count
 
 from stead_sym.analyses.local.values import is_name, sort_of
+from stead_sym.analyses.local.writes import depends_on_activity
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.evaluate import holds, value_of
@@ -25,12 +27,14 @@ from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     And,
     Atom,
+    Compare,
     Const,
     Count,
     Exists,
     Formula,
     Term,
     Var,
+    arguments,
     is_compound,
     map_children,
     map_terms,
@@ -68,6 +72,8 @@ class Start:
             sort: (*(value for value in values if value not in set(mentioned[sort])), OUTSIDE)
             for sort, values in deployment.constants.items()
         }
+        sorts = deployment.schema.sorts
+        self._listed = frozenset(sort.name for sort in sorts if sort.values is not None or sort.is_numeric)
         self._true: dict[Formula, frozenset[_Choice] | None] = {}
 
     def states(self, manager: Manager, bits: Mapping[Core, Bdd], inside: Mapping[Value, Bdd]) -> Bdd:
@@ -206,9 +212,11 @@ class Start:
         return self._true[fact]
 
     def _look_up(self, fact: Core) -> frozenset[_Choice] | None:
-        if not self._open.isdisjoint(relations_in(fact)):
+        if not self._open.isdisjoint(relations_in(fact)) or (self._open and depends_on_activity(fact)):
             return None
         names = names_in(fact)
+        if _computes(fact) and not self._listed.isdisjoint(map(sort_of, names)):
+            return None  # how a value outside C compares is not known
         if not names:
             return frozenset({()} if holds(fact, self._init) else ())
         variables = {one: Var(one) for one in names}
@@ -251,6 +259,12 @@ class Start:
             pairs = [(t.name, v) for t, v in zip(first.args, args, strict=True) if isinstance(t, Var)]
             if all(extended.setdefault(variable, value) == value for variable, value in pairs):
                 yield from self._joined(rest, names, extended)
+
+
+def _computes(fact: Core) -> bool:
+    """Return if a fact compares values, or computes with them."""
+    parts = subformulas(fact)
+    return any(isinstance(part, Compare) or any(map(is_compound, arguments(part))) for part in parts)
 
 
 def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]], most: int) -> list[_Choice]:
