@@ -124,11 +124,11 @@ def number_of(kind, formula):
 
 def test_queries_have_the_truth_value_of_their_normal_form():
     random, fewer = Random(5), 0
-    for _ in range(1200):
+    for _ in range(500):
         formula = query(random, {"w": "thing"} if random.random() < 0.3 else {})
         normal = check(formula, random)
         fewer += number_of(Atom, normal) < number_of(Atom, formula)
-    assert fewer > 200
+    assert fewer > 80
 
 
 @given(formulas(SIGNATURE, {"w": "thing"}, depth=4), st.integers(0, 1000))
