@@ -23,10 +23,10 @@ from itertools import combinations, count, product
 from stead_sym.analyses.local.values import MARK
 from stead_sym.deployment.tool import Choose, Delete, Insert, Statement, Tool
 from stead_sym.logic.activity import implies_active
+from stead_sym.logic.folding import conjoin, negate
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
-    FALSE,
     TRUE,
     And,
     Atom,
@@ -37,7 +37,6 @@ from stead_sym.logic.syntax import (
     Expanded,
     Not,
     Term,
-    Truth,
     Var,
     conjunction,
     conjuncts,
@@ -76,7 +75,7 @@ class Normal:
             case Equal(left, right) if left == right:
                 return TRUE
             case Not(body):
-                return _negation(self._of(body, given, depth))
+                return negate(self._of(body, given, depth))
             case And() | Exists() if not is_temporal(f):
                 query = Query(self._schema, self._key, given, depth)
                 query.add(f)
@@ -86,7 +85,7 @@ class Normal:
                     part if isinstance(part, Atom) else self._of(part, inner, depth + 1)
                     for part in query.parts
                 ]
-                return _nested(query.binders, _flat(parts), self._schema)
+                return _nested(query.binders, [*conjuncts(conjoin(*parts))], self._schema)
             case _:
                 return map_children(lambda part: self._of(part, frozenset(), depth + 1), f)
 
@@ -257,22 +256,6 @@ def _plain(parts: Iterable[Core]) -> list[Atom]:
     ]
 
 
-def _negation(f: Core) -> Core:
-    match f:
-        case Not(body):
-            return body
-        case Truth(value):
-            return Truth(not value)
-        case _:
-            return Not(f)
-
-
-def _flat(parts: Iterable[Core]) -> list[Core]:
-    """Return the different parts of a conjunction."""
-    flat = dict.fromkeys(one for part in parts for one in conjuncts(part) if one != TRUE)
-    return [FALSE] if FALSE in flat else [*flat]
-
-
 def _nested(binders: Sequence[Binder], parts: Sequence[Core], schema: Schema) -> Core:
     """Return ∃x1 … xn. (c1 ∧ … ∧ cm) with each quantifier around the parts that need it."""
     if not binders:
@@ -293,7 +276,7 @@ def _nested(binders: Sequence[Binder], parts: Sequence[Core], schema: Schema) ->
         found.append(Exists(outer, _nested(rest, order, schema)))
     used = frozenset[str]().union(*map(free_variables, parts)) if parts else frozenset()
     found += [Exists(binder, TRUE) for binder in binders if binder.name not in used]
-    return conjunction(tuple(_flat(found)))
+    return conjoin(*found)
 
 
 def _rank(binder: Binder, bound: Set[str], parts: Sequence[Core], schema: Schema) -> tuple[bool, int]:
