@@ -3144,7 +3144,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a weak until asks for progress",
-        "/verification/findings/starvation.py",
+        "/verification/findings/progress.py",
         'Until("A", weak=False)',
         'Until("A")',
     ),

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from stead_sym.agents.base import Agent, Everything
-from stead_sym.agents.python import Decider, PythonAgent
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wording import without_credentials
 from stead_sym.agents.wrapper import CanonicalWrapper
@@ -23,7 +22,10 @@ from stead_sym.logic.names import nearest
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
 
-AgentLike: TypeAlias = Agent | Policy | CanonicalWrapper | Decider | str
+if TYPE_CHECKING:
+    from stead_sym.agents.python import Decider
+
+AgentLike: TypeAlias = "Agent | Policy | CanonicalWrapper | Decider | str"
 """A policy of the deployment, or its name; `any`; a function from a context to calls; an agent."""
 
 Wrappers: TypeAlias = Mapping[str, CanonicalWrapper | None]
@@ -123,6 +125,8 @@ def wrap(
         case Agent():
             base = agent
         case _ if callable(agent):
+            from stead_sym.agents.python import PythonAgent
+
             base = PythonAgent(agent)
         case _:
             raise TypeError(f"{agent!r} is no agent; give a policy, a function of a context, or `any`")

@@ -2,6 +2,7 @@
 
 One decision: each of them may be given several times, as `AGENT=…` if the deployment has several agents. An
 agent without such an option gets its first policy, or is any agent if it has none, and a note is printed.
+Modules of agents that few commands have are imported when there is such an agent.
 """
 
 from __future__ import annotations
@@ -9,22 +10,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.possible import Greedy, Rule, Sampling
-from stead_sym.agents.records.replay import ReplayAgent
 from stead_sym.agents.records.store import Store, open_store
 from stead_sym.agents.roles import AgentLike, told_apart, wrap_all
 from stead_sym.cli.recorded import ASKED, PYTHON, asked_with, kind_of, recorded_agent
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import ANY, AgentRole
 from stead_sym.errors import InputError
-from stead_sym.models.agent import ModelAgent
-from stead_sym.models.backend import Backend
 from stead_sym.models.backends import KINDS, is_server, open_backend
 from stead_sym.models.catalogue import CATALOGUE
-from stead_sym.models.connection import Patience
 from stead_sym.models.engine_options import EngineOptions
+
+if TYPE_CHECKING:
+    from stead_sym.models.backend import Backend
 
 _KINDS = ("policy", "agent", "replay")
 _ANY_MODEL, _DECODED = frozenset({"model", "openai", "replay"}), frozenset({"model", "replay"})
@@ -113,6 +114,8 @@ def _agent(
         case "policy":
             return deployment.policy(word, role)
         case "replay":
+            from stead_sym.agents.records.replay import ReplayAgent
+
             return ReplayAgent(word, Prompt.of(deployment, options.prompts, role), chosen_rule(options))
         case "agent" if kind_of(word) in _ANSWERING:
 
@@ -131,6 +134,8 @@ def _agent(
             prefix = f"{role.name}=" if role.name else ""
             raise InputError(f"{word} is a policy; write --policy {prefix}{word}")
         case "agent" if word != ANY:
+            from stead_sym.models.agent import ModelAgent
+
             prompt, store = Prompt.of(deployment, options.prompts, role), _store(options)
             return ModelAgent(_backend(word, options), prompt, store, chosen_rule(options))
         case "agent":
@@ -149,6 +154,8 @@ def _backend(word: str, options: argparse.Namespace) -> Backend:
 
 def opened(word: str, options: argparse.Namespace) -> Backend:
     """Return the model that a word names, under the engine's options; slow steps are noted on stderr."""
+    from stead_sym.models.connection import Patience
+
     given = EngineOptions.parse(options.engine_option or ())
     waits = {"request": getattr(options, "deadline", None), "tries": getattr(options, "tries", None)}
     patience = Patience(**{name: value for name, value in waits.items() if value is not None})

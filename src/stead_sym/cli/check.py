@@ -25,9 +25,9 @@ from stead_sym.deployment.semantics import enabled, exceeded, offer, outcomes
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import InputError
 from stead_sym.relational.schema import holds_message
+from stead_sym.report.domains import domain_text
 from stead_sym.report.sarif import sarif_error, sarif_findings
 from stead_sym.report.streams import console_on
-from stead_sym.report.terminal import domain_text
 from stead_sym.support.wrapping import Text, indented, labelled
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.static import lint

@@ -11,15 +11,18 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stead_sym import __version__
-from stead_sym.analyses.deepening.result import Deepening
-from stead_sym.cli.options import Options
 from stead_sym.errors import SteadError
-from stead_sym.evidence.document import Json
 from stead_sym.report.sarif import MARKER, annotation_lines, error_annotation, sarif_data, sarif_error
 from stead_sym.report.written import prepare_file, write_file
-from stead_sym.verification.result import Verification
+
+if TYPE_CHECKING:
+    from stead_sym.analyses.deepening.result import Deepening
+    from stead_sym.cli.options import Options
+    from stead_sym.evidence.document import Json
+    from stead_sym.verification.result import Verification
 
 
 def add_located(parser: Options) -> None:

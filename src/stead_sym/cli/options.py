@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from stead_sym.deployment.parts import Harness
 from stead_sym.errors import InputError
 from stead_sym.logic.parser import MAX_DIGITS
-from stead_sym.verification.options import Domain
+
+if TYPE_CHECKING:
+    from stead_sym.verification.options import Domain
 
 Options: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 """A target for options: a command, or a group of its options under a heading of their own."""

@@ -1,7 +1,8 @@
 """Agents on the command line that are Python objects, or models behind a chat interface.
 
-They are neither policies nor models decoded here. One decision: the settings of their queries may be given in
-the code of the agent and on the command line, and the command line takes precedence.
+They are neither policies nor models decoded here. Their modules are imported when there is such an agent.
+One decision: the settings of their queries may be given in the code of the agent and on the command line, and
+the command line takes precedence.
 """
 
 from __future__ import annotations
@@ -15,17 +16,15 @@ from typing import Any
 
 from stead_sym.agents.base import Agent
 from stead_sym.agents.prompts.prompt import Prompt
-from stead_sym.agents.python import PythonAgent
-from stead_sym.agents.recorded import Asking, RecordedAgent
 from stead_sym.agents.records.store import Store
 from stead_sym.cli.modules import user_object
 from stead_sym.cli.numbers import positive, seconds
 from stead_sym.cli.options import Options
 from stead_sym.errors import InputError
-from stead_sym.models.chat import ASKING, KIND, chat_agent
+from stead_sym.models.backends import CHAT_KIND
 
 PYTHON = "python:MODULE:OBJECT"
-RECORDED_KINDS = (PYTHON, KIND)
+RECORDED_KINDS = (PYTHON, CHAT_KIND)
 """The kinds that `recorded_agent` takes."""
 ASKED = ("samples", "concurrency", "tries", "deadline")
 """The options of `add_asking`."""
@@ -48,9 +47,11 @@ def keeps_answers(word: str) -> bool:
     This is so for every model, and for a Python object that has an identity. Raises `InputError` if there is
     no such object.
     """
-    return kind_of(word) not in ("any", "python") or (
-        kind_of(word) == "python" and isinstance(_object(word), RecordedAgent)
-    )
+    if kind_of(word) != "python":
+        return kind_of(word) != "any"
+    from stead_sym.agents.recorded import RecordedAgent
+
+    return isinstance(_object(word), RecordedAgent)
 
 
 def add_asking(parser: Options) -> None:
@@ -95,7 +96,12 @@ def recorded_agent(
     """
     kind, _, rest = word.partition(":")
     if kind == "openai":
+        from stead_sym.models.chat import ASKING, chat_agent
+
         return chat_agent(rest, prompt(), store, replace(ASKING, **given), temperature=temperature)
+    from stead_sym.agents.python import PythonAgent
+    from stead_sym.agents.recorded import Asking, RecordedAgent
+
     found = _object(word)
     own_store = store if named_store else None
     if isinstance(found, RecordedAgent):

@@ -1,11 +1,12 @@
-"""The options that make a `Request`, and the request of a command line."""
+"""The options that make a `Request`, and the request of a command line.
+
+The modules of agents are imported for the commands that have their options: others start faster without.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import refuse_without_model
 from stead_sym.cli.options import add_domain, add_file, add_formulas, add_harness, add_specs, harness_of
 from stead_sym.verification.request import Request
 
@@ -23,6 +24,8 @@ def add_request(
 
     ``questions`` adds the options for specifications and formulas, and ``domain_help`` adds --domain.
     """
+    from stead_sym.cli.agent_options import add_agents, add_model_options
+
     add_file(parser)
     add_agents(parser)
     asking = parser.add_argument_group("what is asked")
@@ -41,6 +44,8 @@ def request_of(options: argparse.Namespace) -> Request:
     Raises `InputError` for options of language models without a model.
     """
     if "tolerance" in options:
+        from stead_sym.cli.agents import refuse_without_model
+
         refuse_without_model(options)
     given = {name: getattr(options, name, None) for name in ("policy", "agent", "replay")}
     policies, agents, replays = (tuple(values or ()) for values in given.values())

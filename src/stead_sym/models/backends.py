@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stead_sym.agents.wording import without_credentials
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
-from stead_sym.models.backend import Backend
 from stead_sym.models.catalogue import CATALOGUE, WEIGHTS, Say, fetched
-from stead_sym.models.connection import Patience
 from stead_sym.models.engine_options import EngineOptions
+
+if TYPE_CHECKING:
+    from stead_sym.models.backend import Backend
+    from stead_sym.models.connection import Patience
 
 KINDS = (*CATALOGUE, "hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL", "llama:FILE.gguf")
 """The names that `open_backend` accepts.
@@ -22,6 +25,8 @@ KINDS = (*CATALOGUE, "hf:MODEL", "vllm:MODEL", "vllm:http://HOST:PORT#MODEL", "l
 MODEL is a folder, or the name of a model on the Hugging Face hub or in the catalogue; after an address, the
 name under which the server has it.
 """
+CHAT_KIND = "openai:http://HOST/v1#MODEL"
+"""The name of a model behind a chat interface, which is no backend: its tokens are not decoded here."""
 
 
 def open_backend(

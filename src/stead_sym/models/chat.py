@@ -34,13 +34,13 @@ from stead_sym.agents.records.said import Given, is_logprob
 from stead_sym.agents.records.store import Store
 from stead_sym.agents.wording import one_line, without_credentials, without_secrets
 from stead_sym.errors import InputError, ModelError
+from stead_sym.models.backends import CHAT_KIND
 from stead_sym.models.function_tools import Refused, called, check_names, function_tools
 from stead_sym.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.models.tokenizer import library
 
 EXTRA = "chat"
 """The extra of the package that has the client."""
-KIND = "openai:http://HOST/v1#MODEL"
 ASKING = Asking(concurrency=16, tries=6, deadline=300.0)
 """The default parameters of queries to a chat."""
 
@@ -92,7 +92,7 @@ class Chat:
         url, _, model = address.partition("#")
         parts = _address(url)
         if not model:
-            raise InputError(f"{_shown(parts)} is the address of a server; name the model too: {KIND}")
+            raise InputError(f"{_shown(parts)} is the address of a server; name the model too: {CHAT_KIND}")
         check_names(prompt.tools)
         self.texts = _with_tools(prompt)
         self.url = _shown(parts)
@@ -327,7 +327,7 @@ def _address(url: str) -> SplitResult:
     except ValueError:
         sound = False
     if not sound:
-        raise InputError(f"that is no address of a server with chats; write {KIND}")
+        raise InputError(f"that is no address of a server with chats; write {CHAT_KIND}")
     return parts
 
 

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
+from stead_sym.report.domains import domain_text
 from stead_sym.report.drawing import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
 from stead_sym.report.page_numbers import domain_section, pairs, statistics_section
@@ -29,7 +30,7 @@ from stead_sym.report.page_sections import (
     verdicts_section,
 )
 from stead_sym.report.partial import KnownVerdict
-from stead_sym.report.terminal import domain_text, reached
+from stead_sym.report.terminal import reached
 from stead_sym.report.written import prepare_file, write_file
 from stead_sym.support.html import Content, Html, tag
 from stead_sym.support.printable import plural

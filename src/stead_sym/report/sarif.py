@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from os import fsencode
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.errors import DefinitionError, InputError, Span, SteadError
-from stead_sym.evidence.document import Json
 from stead_sym.support.printable import printable
-from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.result import Verification
-from stead_sym.verification.verdict import Verdict
+
+if TYPE_CHECKING:
+    from stead_sym.analyses.deepening.result import Deepening
+    from stead_sym.evidence.document import Json
+    from stead_sym.verification.findings.finding import Finding
+    from stead_sym.verification.result import Verification
+    from stead_sym.verification.verdict import Verdict
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MARKER = f'{{\n  "$schema": "{SCHEMA}"'

@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from stead_sym.agents.records.answer import Answer
 from stead_sym.agents.records.repeated import Repeated, repeated
 from stead_sym.agents.records.weight import Weight, is_same, percent, weight, weight_words
-from stead_sym.deployment.restriction import Restriction
+from stead_sym.report.domains import domain_text
 from stead_sym.report.verdicts import (
     findings_table,
     heading,
@@ -25,7 +25,6 @@ from stead_sym.report.verdicts import (
 from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Table, Text, headed, indented, labelled
 from stead_sym.verification.hypotheses import Hypotheses
-from stead_sym.verification.options import Domain
 from stead_sym.verification.result import AgentRun, Verification
 
 _MAX_CLOSE_DECISIONS = 3
@@ -183,19 +182,6 @@ def _repeated(told: Repeated, agent: str) -> str:
 
 def _agent(result: Verification) -> str:
     return "any agent (everything offered)" if result.is_any else result.agent
-
-
-def domain_text(restriction: Restriction, mode: Domain) -> str:
-    """Return the sizes of the domains, and their justification."""
-    if not restriction.sizes:
-        return "empty: there are no sorts"
-    sizes = ", ".join(f"{sort} {size}" for sort, size in restriction.sizes.items())
-    if not restriction.exact:
-        return f"{sizes} (forced below the theorem: nothing carries over)"
-    if mode == "normal":
-        return f"{sizes} (representatives)"
-    by_theorem = all(d.size == d.required for d in restriction.derivation.values())
-    return f"{sizes} ({'by the theorem' if by_theorem else 'above the theorem'})"
 
 
 def _findings(result: Verification) -> RenderableType:

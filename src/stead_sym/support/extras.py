@@ -1,7 +1,8 @@
 """The package's installed version, the commands that install its extras, and imports without a library.
 
 One decision: a command names the libraries that the package's metadata lists, not the extra, so that it works
-whether the package came from a registry, a wheel or a folder.
+whether the package came from a registry, a wheel or a folder. `importlib.metadata` is imported where it is
+used, since it takes longer to import than most deployments to read.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, requires, version
 
 _OF_EXTRA = re.compile(r"""(?P<library>[^;]+?)\s*;\s*extra\s*==\s*["'](?P<extra>[^"']+)["']""")
 
 
 def own_version() -> str:
     """Return the version of this package, or "unknown" if it runs from its folder without being installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("stead-sym")
     except PackageNotFoundError:
@@ -25,6 +27,8 @@ def own_version() -> str:
 
 def install(extra: str) -> str:
     """Return the command that installs an extra's libraries: "pip install 'textual>=1.0'"."""
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         listed = requires("stead-sym") or ()
     except PackageNotFoundError:  # the package runs from its folder and is not installed

@@ -15,7 +15,6 @@ from stead_sym.deployment.files import load
 from stead_sym.deployment.harness import in_harness
 from stead_sym.deployment.parts import ANY, AS_WRITTEN, Harness
 from stead_sym.logic.parser import parse_formula
-from stead_sym.models.catalogue import CATALOGUE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,4 +95,8 @@ class Request:
 
 
 def _is_no_policy(who: str) -> bool:
-    return who == ANY or ":" in who or who in CATALOGUE
+    if who == ANY or ":" in who:
+        return True
+    from stead_sym.models.catalogue import CATALOGUE  # for this alone, and most requests have no other agent
+
+    return who in CATALOGUE

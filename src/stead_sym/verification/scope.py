@@ -61,7 +61,7 @@ from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import TRUE, And, Equal, Expanded, Formula, Not, Var, disjunction  # fmt: skip
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import quantifies
-from stead_sym.verification.findings.starvation import asks_for_progress
+from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.orbits import Open
 
 CONFIDENCE = 0.95

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stead_sym.agents.python import SOURCE, PythonAgent
 from stead_sym.agents.records.answer import recorded_answer, recorded_answers
 from stead_sym.agents.records.possible import Greedy
 from stead_sym.agents.records.repeated import answers_in_words, repeated
@@ -47,10 +46,14 @@ def _unsteady(wrapper: CanonicalWrapper, whose: str) -> Iterator[Finding]:
 
 def _changed(wrapper: CanonicalWrapper) -> Iterator[Finding]:
     agent = wrapper.agent
+    answers = [recorded_answer(agent, context) for context, _ in wrapper.decisions]
+    if not any(answers):
+        return
+    from stead_sym.agents.python import SOURCE, PythonAgent
+
     if not isinstance(agent, PythonAgent):
         return
     source = agent.respondent.versions.get(SOURCE)
-    answers = [agent.answer(context) for context, _ in wrapper.decisions]
     other = [a for a in answers if a is not None and a.versions.get(SOURCE, source) != source]
     if source is not None and other:
         yield Finding(

@@ -8,14 +8,10 @@ legitimately stay below a limit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.following import Scope, scoped_formulas, spoken
-from stead_sym.deployment.parts import Spec
-from stead_sym.engines.protocol import Engine
-from stead_sym.errors import Span
 from stead_sym.logic.integers import coefficients
 from stead_sym.logic.syntax import (
     Binder,
@@ -38,6 +34,12 @@ from stead_sym.logic.syntax import (
 from stead_sym.relational.schema import Schema, is_numeral
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import occurrences
+
+if TYPE_CHECKING:
+    from stead_sym.deployment.deployment import Deployment
+    from stead_sym.deployment.parts import Spec
+    from stead_sym.engines.protocol import Engine
+    from stead_sym.errors import Span
 
 Scoped: TypeAlias = tuple[Formula, Scope]
 

@@ -71,8 +71,9 @@ from stead_sym.verification.findings.occurrences import (
     replaced,
     without_part,
 )
+from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.findings.ranges import Missing, changed_by, ranges_of
-from stead_sym.verification.findings.starvation import asks_for_progress, passed_by_idle_agents, starved
+from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.verification.findings.static import implication_for_some, unmentioned
 from stead_sym.verification.readings import answer, has_fair_run, left_out
 

@@ -12,16 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, islice
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from stead_sym.agents.roles import Wrappers
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction, Spec
 from stead_sym.deployment.terminal import called
-from stead_sym.engines.protocol import Engine
-from stead_sym.logic.syntax import TRUE, Expanded, Formula, Future, Globally, Not, Until, children
+from stead_sym.logic.syntax import TRUE, Expanded, Formula, Not
 from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.readings import answer, has_fair_run
+
+if TYPE_CHECKING:
+    from stead_sym.agents.roles import Wrappers
+    from stead_sym.deployment.deployment import Deployment
+    from stead_sym.engines.protocol import Engine
 
 _MAX_TOOLS = 12
 """The largest number of tools that are tried for a specification."""
@@ -303,15 +306,3 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
         if fairly.is_fair_everywhere and fairly.holds(spec.formula):
             return tuple(names)
     return ()
-
-
-def asks_for_progress(formula: Formula) -> bool:
-    """Return True if the formula asks for progress on all runs, or for its absence on some run.
-
-    AF, A[f U g], EG and E[f W g] do. Fairness can change their truth, since no finite run decides it.
-    """
-    match formula:
-        case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
-            return True
-        case _:
-            return any(map(asks_for_progress, children(formula)))
