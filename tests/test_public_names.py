@@ -113,6 +113,10 @@ def test_every_error_of_the_tree_is_public() -> None:
         ("stead_sym", {"dd", "lark", "rich", "stead_sym.verification.verify"}),
         ("stead_sym.cli.main", {"dd", "lark", "rich"}),
         ("stead_sym.cli.check", {"asyncio", "dd", "importlib.metadata", "stead_sym.agents.base"}),
+        (
+            "stead_sym.guard.guard",
+            {"mcp", "stead_sym.verification.verify", "stead_sym.engines.symbolic.engine"},
+        ),
         ("stead_sym.cli.verify", {"asyncio", "importlib.metadata", "stead_sym.models.chat"}),
     ],
 )

@@ -10,25 +10,27 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.joint import Joint
 from stead_sym.agents.roles import ANY
 from stead_sym.agents.wording import one_line
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.harness import under_recorded
 from stead_sym.deployment.parts import AgentRole, Harness
 from stead_sym.deployment.semantics import offer, view
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import DeclarationError, InputError
 from stead_sym.evidence.data import text_digest
-from stead_sym.relational.graph import Row
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.layout import LayoutKey
 from stead_sym.relational.nauty import CANONICAL_SECONDS
-from stead_sym.relational.schema import Value
 from stead_sym.verification.result import Verification, as_verification
+
+if TYPE_CHECKING:
+    from stead_sym.deployment.deployment import Deployment
+    from stead_sym.relational.graph import Row
+    from stead_sym.relational.layout import LayoutKey
+    from stead_sym.relational.schema import Value
 
 Verified: TypeAlias = Verification | Mapping[str, Any] | str | Path
 """A verification, or what `stead-sym verify --json` prints for it: a path, or the data."""

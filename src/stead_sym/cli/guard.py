@@ -6,11 +6,16 @@ import argparse
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from stead_sym.cli.modules import user_binding
 from stead_sym.cli.numbers import seconds
 from stead_sym.cli.options import add_binding, add_file
 from stead_sym.deployment.files import load
+
+if TYPE_CHECKING:
+    from stead_sym.analyses.shield.shield import Shield
+    from stead_sym.deployment.deployment import Deployment
 
 
 def add_guard(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +68,6 @@ def add_guard(parser: argparse.ArgumentParser) -> None:
 
 
 def _guard(options: argparse.Namespace) -> int:
-    from stead_sym.analyses.shield.shield import shield
     from stead_sym.guard.guard import Guard
     from stead_sym.guard.proxy import listening, serve
 
@@ -77,7 +81,7 @@ def _guard(options: argparse.Namespace) -> int:
         deployment,
         binding,
         gates=options.gate,
-        shield=shield(deployment) if options.shield else None,
+        shield=_shield_of(deployment) if options.shield else None,
         agent=options.agent,
         bounds=not options.no_bounds,
         verified=options.verified,
@@ -86,3 +90,9 @@ def _guard(options: argparse.Namespace) -> int:
     ) as guard:
         serve(guard, options.mcp, options.mcp_timeout, http)
     return 0
+
+
+def _shield_of(deployment: Deployment) -> Shield:
+    from stead_sym.analyses.shield.shield import shield  # only with --shield: it imports the symbolic engine
+
+    return shield(deployment)

@@ -7,18 +7,13 @@ wrapped agents are stored with the runs.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from msgspec import UNSET
 
-from stead_sym.agents.base import DecisionContext
-from stead_sym.agents.records.answer import Answer
 from stead_sym.agents.records.digest import digest
 from stead_sym.agents.records.weight import weight_data
-from stead_sym.agents.wrapper import Decision
-from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.printer import print_deployment
-from stead_sym.deployment.trace import Step
 from stead_sym.evidence.document import (
     AgentData,
     AnyNode,
@@ -34,9 +29,16 @@ from stead_sym.evidence.document import (
     UnshownData,
     ValuesData,
 )
-from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, variable
-from stead_sym.relational.instance import Instance
+
+if TYPE_CHECKING:
+    from stead_sym.agents.base import DecisionContext
+    from stead_sym.agents.records.answer import Answer
+    from stead_sym.agents.wrapper import Decision
+    from stead_sym.deployment.deployment import Deployment
+    from stead_sym.deployment.trace import Step
+    from stead_sym.evidence.moves import Moves
+    from stead_sym.relational.instance import Instance
 
 
 def text_digest(deployment: Deployment) -> str:

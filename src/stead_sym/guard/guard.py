@@ -18,19 +18,16 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from stead_sym.analyses.covered_decisions import CoveredDecisions, Verified
-from stead_sym.analyses.production import VerifiedAgent
-from stead_sym.analyses.shield.shield import Shield
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
 from stead_sym.data.spelling import Unusable
 from stead_sym.deployment.deployment import Deployment, as_deployment
-from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.export.schemas import arguments_schema
 from stead_sym.guard.cells import Cells
@@ -60,6 +57,11 @@ from stead_sym.guard.transactions import (
     unended,
 )
 from stead_sym.logic.names import check_known, nearest
+
+if TYPE_CHECKING:
+    from stead_sym.analyses.production import VerifiedAgent
+    from stead_sym.analyses.shield.shield import Shield
+    from stead_sym.deployment.tool import Tool
 
 _TRIES = 12  # of a transaction that conflicts with others
 
