@@ -19,6 +19,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from stead_sym.errors import ParseError, Span
 from stead_sym.logic.habits import habit
+from stead_sym.logic.lexer import TerminalLexer
 from stead_sym.logic.syntax import (
     MAX_DEPTH,
     OFFERED,
@@ -145,6 +146,7 @@ def build_parser(name: str, grammar: str, starts: tuple[str, ...]) -> Lark:
         propagate_positions=True,
         maybe_placeholders=True,
         cache=str(kept),
+        _plugins={"ContextualLexer": TerminalLexer},
     )
 
 
