@@ -17,6 +17,7 @@ from stead_sym.conformance.conform import conform
 from stead_sym.conformance.drafting.drafted import draft_tools
 from stead_sym.conformance.drafting.text import text_with
 from stead_sym.conformance.printed import print_conformance
+from stead_sym.conformance.system import System
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
 
@@ -127,6 +128,44 @@ def test_a_tool_that_changes_what_is_loaded_later_is_named():
 
     with pytest.raises(InputError, match=r"what is read back is not .* what close\(item1\) has left there"):
         conform(*items(close))
+
+
+def test_a_tool_that_changes_in_the_last_call_of_all_what_is_loaded_later_is_named():
+    made = []
+
+    def counted(connection, item):
+        made.append(item)
+        closing(connection, item)
+
+    assert conform(*items(counted)).agrees
+    calls = 2 * len(made)
+
+    def close(connection, item):
+        if len(made) == calls - 1:
+            connection.exec_driver_sql("INSERT INTO item VALUES (99, 'open')")
+            connection.exec_driver_sql(
+                "CREATE TRIGGER t AFTER INSERT ON item BEGIN UPDATE item SET status = 'closed'; END"
+            )
+        else:
+            counted(connection, item)
+
+    with pytest.raises(InputError, match=r"what is read back is not .* what close\(item_unknown\) has left"):
+        conform(*items(close))
+
+
+def test_a_state_is_loaded_once_for_all_calls_that_change_nothing(monkeypatch):
+    loads, load = [], System.load
+
+    def noted(system, state):
+        loads.append(state)
+        load(system, state)
+
+    monkeypatch.setattr(System, "load", noted)
+    found = conform(*items(closing))
+    assert found.agrees
+    done = found.tools["close"].offered
+    assert done > 1
+    assert found.states <= len(loads) <= found.states + done
 
 
 def test_a_connection_in_memory_that_a_tool_ends_is_named_with_a_remedy():

@@ -161,6 +161,10 @@ class Comparison:
     """By state and call that it offers: the number of statements and commits of the call alone."""
     _beyond: Cells = field(default_factory=dict)
     """The rest of the loaded state, which no relation has."""
+    _loaded: Instance | None = None
+    """The state that was loaded last; None if it was refused."""
+    _is_changed: bool = False
+    """True if a call has changed what was loaded."""
 
     def of(self, states: list[Instance], max_states: int, *, concurrent: bool = False) -> Conformance:
         """Return what the calls of these states show."""
@@ -188,6 +192,7 @@ class Comparison:
                         self._keep(found)
                     elif found is not None:
                         taken[tool.name].add(found)
+        self.restore()
         exercised = {
             tool.name: Exercised(
                 offered[tool.name],
@@ -245,6 +250,7 @@ class Comparison:
 
     def load(self, state: Instance) -> None:
         """Load a state; raise `InputError` if something else is read back."""
+        self._loaded, self._is_changed = None, False
         self.system.load(state)
         try:
             there = self.system.state()
@@ -256,6 +262,25 @@ class Comparison:
             last = "" if self.system.last is None else f", or to what {self.system.last} has left there"
             raise InputError(f"what is read back is not what was loaded: {which}; see to the binding{last}")
         self._beyond = self.system.beyond()
+        self._loaded = state
+
+    def restore(self) -> None:
+        """Load the last state again if a call has changed it.
+
+        This is due before the next call there, and after the last call of all, so that a tool which leaves
+        tables that cannot be loaded is always reported.
+        """
+        if self._is_changed and self._loaded is not None:
+            self.load(self._loaded)
+
+    def elsewhere(self, before: Instance, after: Instance | None) -> tuple[str, ...]:
+        """Return the tables and columns of no relation that a call has changed; note if it changed anything.
+
+        ``after`` is the state that was read after it, None if some cell there is no value.
+        """
+        found = tuple(differing(self._beyond, self.system.beyond()))
+        self._is_changed = after != before or bool(found)
+        return found
 
     def _calls(self, tool: Tool, state: Instance) -> Iterator[Call]:
         """Yield all calls of a tool over the values of a state, and one unknown identifier of each sort."""
@@ -270,7 +295,11 @@ class Comparison:
             yield Call(tool.name, args)
 
     def compare(self, tool: Tool, call: Call, state: Instance, allowed: bool) -> Difference | int | None:
-        """Make a call; return a difference, or the number of the alternative that was taken, or None."""
+        """Make a call in the state that was loaded last.
+
+        Return a difference, or the number of the alternative that was taken, or None.
+        """
+        self.restore()
         if allowed:
             expected = {
                 after: number
@@ -286,12 +315,9 @@ class Comparison:
         try:
             found = self.system.state()
         except Unlisted as error:
-            self.load(state)
+            self.elsewhere(state, None)
             return Difference("value not listed", call, state, tuple(expected), None, str(error))
-        elsewhere = [*differing(self._beyond, self.system.beyond())]
-        self._elsewhere.setdefault(tool.name, set()).update(elsewhere)
-        if found != state or elsewhere:
-            self.load(state)
+        self._elsewhere.setdefault(tool.name, set()).update(self.elsewhere(state, found))
         if found in expected:
             number = expected[found]
         else:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -154,6 +154,7 @@ class System:
         self._written: dict[tuple[str, Value], object] = {}
         self._read: dict[tuple[str, object], Value] = {}
         self._number: dict[str, int] = {}
+        self._identified: dict[str, Literal["uuid", "number", "text"]] = {}
         self.last: Call | None = None
         """The last call; None if there was none."""
 
@@ -340,11 +341,23 @@ class System:
         """Return what stands for an identifier."""
         if sort in self._binding.identifiers:
             return self._binding.identifiers[sort](number)
+        if sort not in self._identified:
+            self._identified[sort] = self._kind_of_identifiers(sort)
+        match self._identified[sort]:
+            case "uuid":
+                return UUID(int=number)
+            case "number":
+                return number
+            case "text":
+                return value
+
+    def _kind_of_identifiers(self, sort: str) -> Literal["uuid", "number", "text"]:
+        """Return the kind of all columns that hold identifiers of a sort; text if they differ."""
         columns = list(self._bound.columns_of(sort))
         if columns and all(isinstance(self._tables[t.name].c[name].type, sa.Uuid) for t, name in columns):
-            return UUID(int=number)
+            return "uuid"
         kinds = {c.kind for table, name in columns if (c := table.column(name)) is not None}
-        return number if kinds == {"number"} else value
+        return "number" if kinds == {"number"} else "text"
 
     # tables and tools
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from stead_sym.conformance.beyond import differing
 from stead_sym.conformance.conform import Comparison
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.system import CannotLoad, System, Unlisted
@@ -120,6 +119,7 @@ class Observer:
                 self.progress(
                     "drafting", states=self.loaded, runs=sum(len(o.runs) for o in self.observed.values())
                 )
+        self.comparison.restore()
 
     def _next(self, left: list[Observed]) -> Iterator[tuple[Instance, list[Observed], Call | None]]:
         """Yield the next states with the tools that are to be run there, and with the call if it is one."""
@@ -172,13 +172,11 @@ class Observer:
                     self._note(one, self._run(one, call, state))
 
     def _run(self, one: Observed, call: Call, state: Instance) -> Run:
-        """Make a call in the state that is loaded, and load it again if it was changed."""
-        beyond = self.system.beyond()
+        """Make a call in the state that was loaded last."""
+        self.comparison.restore()
         said = self.system.run(call)
         after, trouble = self._after()
-        changed = tuple(differing(beyond, self.system.beyond()))
-        if after != state or changed:
-            self.comparison.load(state)
+        changed = self.comparison.elsewhere(state, after)
         known = all(
             self.deployment.schema.sort(param.sort).values is not None
             or value in state.active_domain[param.sort]
