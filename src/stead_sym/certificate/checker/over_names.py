@@ -68,12 +68,18 @@ class Given:
             if value not in self.constants
         }
 
-    def by_sort(self, facts: Iterable[Fact]) -> dict[str, list[Value]]:
-        """Return the values outside C of some facts, by sort."""
-        result: dict[str, list[Value]] = {}
-        for value, sort in sorted(self.sort_of(facts).items()):
-            result.setdefault(sort, []).append(value)
-        return result
+    def by_sort(self, facts: frozenset[Fact]) -> Mapping[str, Sequence[Value]]:
+        """Return the values outside C of some facts, by sort. They are kept: views are placed many times."""
+        if facts not in self._by_sort:
+            result: dict[str, list[Value]] = {}
+            for value, sort in sorted(self.sort_of(facts).items()):
+                result.setdefault(sort, []).append(value)
+            self._by_sort[facts] = result
+        return self._by_sort[facts]
+
+    @cached_property
+    def _by_sort(self) -> dict[View, dict[str, list[Value]]]:
+        return {}
 
     def placed(self, facts: Iterable[Fact], names: Mapping[str, Sequence[Value]]) -> Iterator[View]:
         """Yield the facts under all choices of names for their values."""
