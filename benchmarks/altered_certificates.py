@@ -6,8 +6,9 @@ Takes the published protocols and the packaged examples without bounds. Each alt
 a certificate, drawn at random: a view, a fact, k, a name, a claim, the text of the deployment, an invariant,
 the relations of a slice, what was left out, or the agents. What is accepted has to be a proof still. That is
 decided without the checker: the engine of `stead_sym.analyses.views` closes the views of the certificate
-under all steps. It must add none to them, and they must imply each claim. If a certificate is about a slice,
-or has answers, memories or left out conditions, deepening has to show its claims anew. Prints a row for each
+under all steps, of the slice and without the conditions that it lists. It must add none to them, and they
+must imply each claim. If a certificate has followed agents, answers, memories or constants that became
+values, deepening has to show its claims anew. Prints a row for each
 kind. The exit status is 1 if anything else is accepted.
 """
 
@@ -21,7 +22,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,11 +33,15 @@ import protocols
 import stead_sym as st
 from stead_sym.analyses.views.closure import Assumed, Closing, keys_and_bounds
 from stead_sym.analyses.views.every_number import always
+from stead_sym.analyses.views.needs import Outside
+from stead_sym.analyses.views.slicing import sliced
+from stead_sym.analyses.views.weakening import LeftOut, parts, without
 from stead_sym.certificate.document import DOCUMENT, digest
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import uncertifiable_views, write_views
 from stead_sym.deployment.parts import Spec
 from stead_sym.errors import SteadError, Undecided
+from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.instance import Fact
 
 SLOW = {
@@ -166,16 +171,37 @@ def _slice(data: Data, random: Random) -> None:
 
 
 def _left_out(data: Data, random: Random) -> None:
-    one, tools = (
-        _induction(data, random),
-        re.findall(r"(?m)^(?:tool|event) (\w+)", data["deployment"]["text"]),
-    )
-    place = random.choice(("left_out", "left_out_of_slice"))
-    if one[place] and random.random() < 0.5:
-        one[place].pop(random.randrange(len(one[place])))
-    else:
-        numbers = {name: random.randrange(3) for name in ("alternative", "statement", "conjunct")}
-        one[place].append({"tool": random.choice(tools), **numbers})
+    """List other conjuncts as left out, which the tools have, or list one less.
+
+    The conjuncts are those of the tools of the slice, or of the deployment before it is sliced.
+    """
+    one, deployment = _induction(data, random), st.parse_deployment(data["deployment"]["text"])
+    places = [("left_out", place) for place in _conjuncts(deployment)]
+    if one["relations"] is not None and not one["watched"]:
+        claims = [
+            f for at in one["shown"] for f in always(deployment.formula(data["specs"][at]["formula"])) or ()
+        ]
+        part = sliced(
+            deployment,
+            frozenset(one["relations"]),
+            claims,
+            every_sort={*one["relations"]}.issuperset(_names(deployment)),
+        )
+        places = [("left_out_of_slice", place) for place in _conjuncts(part.deployment)]
+    listed = [(key, place) for key in ("left_out", "left_out_of_slice") for place in one[key]]
+    others = [(key, place) for key, place in places if place not in one[key]]
+    if listed and (not others or random.random() < 0.5):
+        key, place = random.choice(listed)
+        one[key].remove(place)
+    elif others:
+        for key, place in random.sample(others, min(len(others), random.choice((1, 1, 2)))):
+            one[key].append(place)
+
+
+def _conjuncts(deployment: st.Deployment) -> list[Data]:
+    """Return the places of the conjuncts of all conditions, as certificates list them."""
+    found = (parts(tool) for tool in deployment.tools_and_events if not tool.stays)
+    return [asdict(place) for own in found for place, part in own if part != TRUE]
 
 
 def _sorts(data: Data, random: Random) -> None:
@@ -220,21 +246,36 @@ def is_proof(data: Data, agent: str) -> bool:
     formulas = [deployment.formula(spec["formula"]) for spec in data["specs"]]
     followed = any(one["policy"] or one["followed"] for one in data["agents"])
     for one in data["inductions"]:
-        special = (
-            "watched",
-            "answers",
-            "relations",
-            "in_use",
-            "without_bounds",
-            "left_out",
-            "left_out_of_slice",
-        )
         claims = [formulas[at] for at in one["shown"]]
-        comparable = not followed and one["constants"] is None and not any(one[key] for key in special)
-        closed = _is_closed(deployment, one, claims) if comparable else None
+        given = None if followed else _of_views(deployment, one, claims)
+        closed = None if given is None else _is_closed(given, one, claims)
         if closed is False or (closed is None and not _is_shown_anew(deployment, claims, agent)):
             return False
     return True
+
+
+def _of_views(deployment: st.Deployment, one: Data, claims: Sequence[Any]) -> st.Deployment | None:
+    """Return the deployment that the views of an induction are of; None unless the engine can make it."""
+    special = ("watched", "answers", "without_bounds")
+    sentences = [always(claim) for claim in claims]
+    if one["constants"] is not None or any(one[key] for key in special) or None in sentences:
+        return None
+    deployment = without(deployment, [LeftOut(**place) for place in one["left_out"]])
+    if one["relations"] is None:
+        return None if one["in_use"] or one["left_out_of_slice"] else deployment
+    asked = [sentence for some in sentences for sentence in some or ()]
+    kept = frozenset(one["relations"])
+    try:
+        part = sliced(deployment, kept, asked, every_sort=kept.issuperset(_names(deployment)))
+    except Outside:
+        return None
+    if {*part.kept} != kept or part.using.keys() != {*one["in_use"]}:
+        return None
+    return without(part.deployment, [LeftOut(**place) for place in one["left_out_of_slice"]])
+
+
+def _names(deployment: st.Deployment) -> list[str]:
+    return [relation.name for relation in deployment.schema.relations]
 
 
 def _is_shown_anew(deployment: st.Deployment, claims: Sequence[Any], agent: str) -> bool:
