@@ -6,6 +6,7 @@ One decision: an instance is shown as a small database, a line for each relation
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from rich.console import Console, RenderableType
 
@@ -15,8 +16,14 @@ from stead_sym.deployment.trace import as_changes
 from stead_sym.evidence.document import Count, Document
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.report.data import texts
-from stead_sym.support.printable import printable, printable_lines
+from stead_sym.support.printable import plural, printable, printable_lines
 from stead_sym.support.wrapping import Text, headed, indented, labelled
+
+MOST_STEPS = 36
+"""The maximum number of steps that are printed; the last ones are. JSON has all."""
+
+MOST_FACTS = 24
+"""The maximum number of facts that are printed of a relation, and of a step. JSON has all."""
 
 
 class LeadingData(Document):
@@ -104,7 +111,13 @@ def _database(state: Instance) -> RenderableType:
     """Return the facts, a line for each relation."""
     if not state.facts:
         return Text("no facts", "dim")
-    return labelled((relation, printable("  ".join(facts))) for relation, facts in rows_of(state))
+    return labelled((relation, printable("  ".join(_first(facts)))) for relation, facts in rows_of(state))
+
+
+def _first(lines: Sequence[str]) -> Sequence[str]:
+    """Return at most `MOST_FACTS` lines, and one that gives the number of the others."""
+    left = len(lines) - MOST_FACTS
+    return lines if left <= 0 else (*lines[:MOST_FACTS], f"and {left:,} more")
 
 
 def rows_of(state: Instance) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -118,11 +131,17 @@ def _steps(obstacle: Obstacle, deployment: Deployment) -> RenderableType:
     beside = put_in(obstacle.steps)
     columns = (*(["put in"] if any(beside) else []), "call", "facts")
     table = headed("step", *columns, folds=columns, right=("step",))
-    for number, (leading, facts) in enumerate(zip(obstacle.steps, beside, strict=True)):
+    earlier = max(0, len(obstacle.steps) - MOST_STEPS)
+    if earlier:
+        said = f"{plural(earlier, 'step')} before these; --json has all"
+        table.add_row(Text(), *[Text()] * any(beside), Text(said, "dim"), Text())
+    numbered = enumerate(zip(obstacle.steps, beside, strict=True))
+    for number, (leading, facts) in islice(numbered, earlier, None):
         cells = [Text(str(number or ""))]
-        cells += [Text(printable_lines("\n".join(facts)), "dim")] * any(beside)
+        cells += [Text(printable_lines("\n".join(_first(facts))), "dim")] * any(beside)
         cells.append(Text(printable(call_words(leading, deployment))))
-        table.add_row(*cells, Text(printable_lines("\n".join(changed(leading)) or "no facts")))
+        made = _first(changed(leading))
+        table.add_row(*cells, Text(printable_lines("\n".join(made) or "no facts")))
     return table
 
 
