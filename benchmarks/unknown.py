@@ -37,7 +37,7 @@ LIMIT = 3
 """Bounds are raised so far, to find what fails."""
 
 MOST, BUDGET = 6, 6_000
-"""What is unknown is searched for a run that refutes it, over so many records and with so much work."""
+"""The number of records, and the work, with which a run is searched that refutes what is unknown."""
 
 BEYOND, STOPPED = "fails beyond", "stopped"
 
