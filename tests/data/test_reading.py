@@ -565,7 +565,8 @@ def test_a_finite_sort_costs_what_an_open_one_costs(tmp_path: Path) -> None:
                 lambda head=head: loaded(tmp_path, 'init from "t.csv" into Owner(order, user)', head)  # type: ignore[misc]
             )
     assert counts[False, 2000] < 6 * counts[False, 500]
-    assert counts[False, 2000] < 12 * counts[True, 2000]
+    # A value that is listed is a token, and one of a file is not.
+    assert counts[False, 2000] < 16 * counts[True, 2000]
 
 
 class _Counted(str):
