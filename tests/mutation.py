@@ -3299,9 +3299,57 @@ MUTATIONS = (
         "if True:",
     ),
     Mutation(
+        "few facts: what another move brings back is used up",
+        "/analyses/local/lasting.py",
+        "if states & back.may != self._reading.manager.false:",
+        "if False:",
+    ),
+    Mutation(
+        "few facts: there is an end to what is new",
+        "/analyses/local/lasting.py",
+        "if endless and any(binder.sort in sorts for binder in move.effect.fresh):",
+        "if False:",
+    ),
+    Mutation(
+        "few facts: no run ends",
+        "/analyses/local/runs.py",
+        "ends = region & ~lasting.surely_goes_on(region)",
+        "ends = m.false",
+    ),
+    Mutation(
+        "few facts: a run stays only if nothing changes",
+        "/analyses/local/runs.py",
+        "return (states & unchanged) | self._before(",
+        "return self._before(",
+    ),
+    Mutation(
+        "few facts: `ensure` changes nothing",
+        "/analyses/local/steps.py",
+        "[Move(tool, by, {}, action, lambda: self._m.false)]",
+        "[Move(tool, by, {}, None, lambda: self._m.true)]",
+    ),
+    Mutation(
+        "few facts: what is impossible for others is for the record in question",
+        "/analyses/local/moves.py",
+        "is_name(values[one]) and values[one] not in self.names)",
+        "is_name(values[one]))",
+    ),
+    Mutation(
+        "few facts: a run that is asked for is shown by what all runs do",
+        "/analyses/local/model.py",
+        'if not isinstance(question, Globally) or question.path != "A":',
+        "if not isinstance(question, Globally):",
+    ),
+    Mutation(
+        "few facts: f until g is f unless g",
+        "/analyses/local/questions.py",
+        '            yield (), Future("A", Or((Not(left), right)))\n',
+        "",
+    ),
+    Mutation(
         "few facts: a fair event always changes a fact",
         "/analyses/local/runs.py",
-        "met = ~fair.enabled | fair.without |",
+        "met = ~fair.enabled | self._unchanged(fair) |",
         "met = ~fair.enabled |",
     ),
     Mutation(
@@ -3313,13 +3361,13 @@ MUTATIONS = (
     Mutation(
         "few facts: one of the ways in which a call may go is enough for a run that is asked for",
         "/analyses/local/runs.py",
-        "return ~self._before(one.actions, within & ~states) & (~one.without | states)",
-        "return self._before(one.actions, states) & (~one.without | states)",
+        "return ~self._before(one.actions, within & ~states) & (~self._unchanged(one) | states)",
+        "return self._before(one.actions, states) & (~self._unchanged(one) | states)",
     ),
     Mutation(
         "few facts: a call that is made changes a fact",
         "/analyses/local/runs.py",
-        "return ~self._before(one.actions, within & ~states) & (~one.without | states)",
+        "return ~self._before(one.actions, within & ~states) & (~self._unchanged(one) | states)",
         "return ~self._before(one.actions, within & ~states)",
     ),
     Mutation(
@@ -3343,7 +3391,7 @@ MUTATIONS = (
     Mutation(
         "few facts: there always is a value for which an event comes",
         "/analyses/local/questions.py",
-        'yield Globally("A", Or((Exists(binder, witness), question.body)))',
+        'yield Globally("A", Or((_some(binders, witness), question.body)))',
         "pass",
     ),
     Mutation(

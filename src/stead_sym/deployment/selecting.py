@@ -22,9 +22,11 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import SELF, AgentRole, Rule
 from stead_sym.deployment.tool import Tool
 from stead_sym.logic.activity import implies_active
+from stead_sym.logic.folding import conjoin, negate
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
+    FALSE,
     TRUE,
     And,
     Atom,
@@ -75,10 +77,12 @@ class Selecting:
             first[_ANY_OF_MANY] = args[self_place(self.deployment.tool(rule.tool))]
         return conjunction((*equal, substitute(self.read(core(rule.when)), first)))
 
-    def offered_and_matched(self, rule: Rule) -> Formula:
-        """Return ∃w. guard(w) ∧ match(w): the rule matches some call."""
+    def offered_and_matched(self, rule: Rule, but: Formula = FALSE) -> Formula:
+        """Return ∃w. guard(w) ∧ match(w): the rule matches some call, of which ``but`` is not true."""
         tool = self.deployment.tool(rule.tool)
-        return self._of_some_call(tool, own_args(tool), self.matched(rule, own_args(tool)))
+        return self._of_some_call(
+            tool, own_args(tool), conjoin(self.matched(rule, own_args(tool)), negate(but))
+        )
 
     def read(self, formula: Core) -> Formula:
         """Return [f]."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from stead_sym.errors import Located
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula, is_compound
 from stead_sym.relational.schema import Value
 
 _CARRYING = "@message"
@@ -126,6 +126,12 @@ class Effect(Located):
     def is_ensure(self) -> bool:
         """Return whether the effect is in the paper's form, as `ensure` formulas."""
         return any(isinstance(statement, Ensure) for statement in self.statements)
+
+    @property
+    def computes(self) -> bool:
+        """Return whether it inserts the value of a sum or a tally, which its column may not have."""
+        inserted = (statement.atom for statement in self.statements if isinstance(statement, Insert))
+        return any(is_compound(term) for atom in inserted for term in atom.args)
 
     @property
     def fresh(self) -> tuple[Binder, ...]:

@@ -18,9 +18,9 @@ from itertools import islice, product
 
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.loops import Loops
+from stead_sym.analyses.local.moves import Action
 from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import OUTSIDE, names_in, with_variables
-from stead_sym.analyses.local.steps import Action
 from stead_sym.analyses.local.values import is_constant, is_name, sort_of
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.semantics import breaks_claim, each_call

@@ -35,7 +35,6 @@ abstract states that break it are left out, and conditions are read in a form th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -49,8 +48,8 @@ from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questi
 from stead_sym.analyses.local.refinement import MOST_FACTS, MOST_FOR_KEYS, Question, Refuted, Refuting, Scope
 from stead_sym.analyses.local.single import emptying
 from stead_sym.analyses.local.start import Start, names_in
-from stead_sym.analyses.local.values import sort_of
-from stead_sym.analyses.views.choices import exact, followed, shared, turns
+from stead_sym.analyses.local.values import numbered, sort_of
+from stead_sym.analyses.views.choices import acting, exact, followed, shared, turns
 from stead_sym.deployment.claims import claim_named, determined, written_integers
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Ensure, Insert, Tool
@@ -113,6 +112,7 @@ class Local:
         exact: frozenset[str] = frozenset(),
         turns: tuple[tuple[Tool, ...], ...] = (),
         selected: Mapping[tuple[str, str], Formula] = MappingProxyType({}),
+        acting: tuple[Formula, ...] = (),
         wider: Local | None = None,
         keys: bool = True,
     ) -> None:
@@ -120,9 +120,10 @@ class Local:
 
         Of the tools and events that are ``exact`` each enabled call may be made; of others perhaps fewer.
         ``turns`` are the tools of agents with a fairness constraint, guarded by what they select;
-        ``selected`` tells where an agent selects a call of a tool that others have, too. Each run is one of
-        the deployment ``wider``, too.
+        ``selected`` tells where an agent selects a call of a tool that others have, too, and ``acting`` where
+        agents surely make a call that has an effect. Each run is one of the deployment ``wider``, too.
         """
+        self._acting = acting
         self._turns, self._selected, self._wider = turns, selected, wider
         self.deployment, self._backend, self.exact = deployment, backend, exact
         self._keys: dict[str, tuple[int, ...] | None] = {}
@@ -155,6 +156,7 @@ class Local:
             exact=exact(deployment, wrappers),
             turns=tuple(turns(deployment, wrappers)),
             selected=shared(deployment, wrappers),
+            acting=tuple(acting(deployment, wrappers)),
             wider=None if same else cls(deployment, backend),
         )
 
@@ -174,15 +176,23 @@ class Local:
 
     def _determining(self, relation: str) -> tuple[int, ...] | None:
         """Return the same, and no column for a relation that is shown to have at most one tuple."""
-        return () if self._single.get(relation) else self.key(relation)
+        return () if self._is_single(relation) else self.key(relation)
 
     def _is_single(self, relation: str) -> bool:
         """Return if a relation is shown to have at most one tuple in each reachable state."""
+        if tells_history(relation) or self._most < MOST_FACTS or not self._begins_single(relation):
+            return False
         if relation not in self._single:
             one = determined(self.deployment, self.deployment.schema.relation(relation), ())
             found = Local(self.deployment, self._backend, keys=False).shown(expand(Globally("A", one), {}))
             self._single[relation] = isinstance(found, Shown)
         return self._single[relation]
+
+    def _begins_single(self, relation: str) -> bool:
+        """Return if no initial state has two tuples in a relation."""
+        initially = self.deployment.initially
+        is_open = initially is not None and relation in initially.relations
+        return not is_open and len(self.deployment.init.by_relation.get(relation, ())) <= 1
 
     @cached_property
     def _emptying(self) -> Deployment:
@@ -225,7 +235,18 @@ class Local:
         key = self._determining if about_runs else self.key
         starts = self.starts_with_keys
         scope = Scope(
-            deployment, normal, self.exact, key, starts, mentioned, named, start, rest, most=self._most
+            deployment,
+            normal,
+            self.exact,
+            key,
+            starts,
+            mentioned,
+            named,
+            start,
+            rest,
+            tuple(map(normal, self._acting)),
+            frozenset(self._overflowing),
+            most=self._most,
         )
         runs = None
         if refuting and can_be_followed(self.deployment):
@@ -257,7 +278,8 @@ class Local:
         """Return how all questions are shown, a run that breaks one, or why one is left open."""
         most, left = 0, list[str]()
         for whole, parts in together(asked):
-            found = self._answered(whole, scope, None) if len(parts) > 1 else ""
+            endless = _is_endless(whole)  # what has to come to an end differs from part to part
+            found = self._answered(whole, scope, None) if len(parts) > 1 and not endless else ""
             of_parts: Iterable[int | Refuted | str] = [found]
             if isinstance(found, str):  # fewer facts matter to each part, and a run breaks one
                 of_parts = (self._answered(part, scope, runs) for part in parts)
@@ -282,13 +304,13 @@ class Local:
 
     def _decided(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
         """Return the same; raise `Undecided` at a limit."""
-        by_witness = partial(self._by_witness, question, scope)
-        if self._may_be_fair(question):
-            shown = by_witness(self._fair_witnesses(question), plain=True)
-            if shown is not None:
-                return shown
-        otherwise = partial(by_witness, self._determined(question, scope.normal), plain=False)
-        return Question(question, scope, self._backend).answer(refuting, otherwise)
+        asked = Question(question, scope, self._backend)
+        witnesses = chain(
+            self._fair_witnesses(question) if self._may_be_fair(question) else (),
+            self._determined(question, scope.normal),
+            asked.witnesses(),
+        )
+        return asked.answer(refuting, partial(self._by_witness, question, scope, witnesses))
 
     def _may_be_fair(self, question: Formula) -> bool:
         """Return if a question is AG about endless runs, on which events have to come."""
@@ -308,22 +330,16 @@ class Local:
         self,
         question: Formula,
         scope: Scope,
-        witnesses: Iterable[tuple[Binder, Atom]],
-        *,
-        plain: bool,
+        witnesses: Iterable[tuple[Sequence[Binder], Atom]],
     ) -> int | None:
         """Return the number of facts on which a question is shown with a value more, or None.
 
-        The value is one of a witness. With ``plain`` the question is tried as it is before.
+        The value is one of a witness.
         """
-        if not isinstance(question, Globally):
+        if not isinstance(question, Globally) or question.path != "A":
             return None
-        taken = Counter(map(sort_of, names_in(question)))
-        used = {sort: taken[sort] for sort in scope.named}
-        cases = chain(
-            [iter([question])] if plain else [],
-            (by_witness(question, *one, scope.mentioned, used) for one in witnesses),
-        )
+        used = {sort: numbered(names_in(question), sort) for sort in scope.named}
+        cases = (by_witness(question, *one, scope.mentioned, used) for one in witnesses)
         for case in islice(cases, MOST_WITNESSES):
             most = 0
             for one in case:
@@ -338,7 +354,7 @@ class Local:
                 return most
         return None
 
-    def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[Binder, Atom]]:
+    def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[Sequence[Binder], Atom]]:
         """Yield atoms of the question with a variable that a key of constants and names determines."""
         schema = self.deployment.schema
         if _is_endless(question):
@@ -348,9 +364,9 @@ class Local:
                 keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
                 given = all(isinstance(atom.args[column], Const) for column in keys)
                 if keys and given and free_variables(atom) == {part.binder.name}:
-                    yield part.binder, atom
+                    yield (part.binder,), atom
 
-    def _fair_witnesses(self, question: Formula) -> Iterator[tuple[Binder, Atom]]:
+    def _fair_witnesses(self, question: Formula) -> Iterator[tuple[Sequence[Binder], Atom]]:
         """Yield atoms of guards of fair events, with a parameter and otherwise names of the question."""
         names = {sort_of(one): Const(one) for one in names_in(question)}
         for event in self._fair_events:
@@ -364,7 +380,7 @@ class Local:
                     }
                     known = {name: term for name, term in others.items() if term is not None}
                     if Var(param.name) in atom.args and len(known) == len(others):
-                        yield param, Atom(atom.relation, substitute_terms(atom.args, known))
+                        yield (param,), Atom(atom.relation, substitute_terms(atom.args, known))
 
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
         """Return per sort the constants that the deployment or the formula mentions.

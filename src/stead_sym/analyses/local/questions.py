@@ -3,7 +3,8 @@
 Let `AG ∀x. f` be asked. It holds if AG f holds for all values of x in U, active or not: to leave out that x
 is active asks for more. So leading universal quantifiers become values, under `AG`, `AX`, ∧ and the right
 side of → too, which commute with ∀ over a fixed set; `atmost n x. f` is ∀ over n+1 different values. A
-quantifier below any other operator stays, and with it all that is below it.
+quantifier below any other operator stays, and with it all that is below it. There A[f U g] is taken apart to
+A[f W g] and AF (¬f ∨ g).
 
 The values are constants that the file's formulas mention, of finite sorts all, or *names*. A name stands for
 any other value: an identifier of the data, or one outside C. Different names are different values. Since
@@ -43,6 +44,7 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Temporal,
+    Until,
     Var,
     children,
     conjunction,
@@ -118,7 +120,7 @@ def decided(f: Core, schema: Schema) -> Core:
 
 def by_witness(
     question: Globally,
-    binder: Binder,
+    binders: Sequence[Binder],
     witness: Atom,
     constants: Mapping[str, Sequence[Value]],
     used: Mapping[str, int],
@@ -127,8 +129,19 @@ def by_witness(
 
     ``used`` is the number of names in use, for each sort that has names.
     """
-    yield Globally("A", Or((Exists(binder, witness), question.body)))
-    yield from _instances((binder,), Globally("A", Implies(witness, question.body)), constants, used)
+    yield Globally("A", Or((_some(binders, witness), question.body)))
+    yield from _instances(binders, Globally("A", Implies(witness, question.body)), constants, used)
+
+
+def never(
+    condition: Formula,
+    binders: Sequence[Binder],
+    constants: Mapping[str, Sequence[Value]],
+    used: Mapping[str, int],
+) -> Iterator[Formula]:
+    """Yield questions that together say that a condition is true of no values in any reachable state."""
+    for own, body in _pulled(Globally("A", Not(_some(binders, condition))), count()):
+        yield from _instances(own, body, constants, used)
 
 
 def _instances(
@@ -150,6 +163,12 @@ def _instances(
         values += [(name(sort, k), {**used, sort: max(used[sort], k + 1)}) for k in range(used[sort] + 1)]
     for value, now in values:
         yield from _instances(rest, substitute(body, {binders[0].name: Const(value)}), constants, now)
+
+
+def _some(binders: Sequence[Binder], formula: Formula) -> Formula:
+    for binder in reversed(binders):
+        formula = Exists(binder, formula)
+    return formula
 
 
 def _opened(
@@ -201,6 +220,9 @@ def _pulled(formula: Formula, numbers: Iterator[int]) -> Iterator[tuple[tuple[Bi
             yield from ((own, Globally("A", f)) for own, f in _pulled(body, numbers))
         case Next("A", body):
             yield from ((own, Next("A", f)) for own, f in _pulled(body, numbers))
+        case Until("A", left, right, weak=False):  # each run keeps to f W g, and leaves f ∧ ¬g
+            yield (), Until("A", left, right, weak=True)
+            yield (), Future("A", Or((Not(left), right)))
         case Count("atmost", number, binder, body) if number <= _MOST_COUNTED:
             pairs = [loose(binder, body) for _ in range(number + 1)]
             variables = [Var(own.name) for own, _ in pairs]

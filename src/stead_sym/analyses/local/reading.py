@@ -119,15 +119,27 @@ class _Some:
     args: tuple[Term, ...]
     bit: Bdd
 
-    def matches(self, values: Sequence[Value]) -> bool:
-        """Return if the sentence surely is true where the tuple of these values is in the relation."""
-        images: dict[str, Value] = {}
-        for term, value in zip(self.args, values, strict=True):
-            if isinstance(term, Var) and term.name not in images:
-                images[term.name] = value
-            elif same(value_of(term, images), value) is not True:
-                return False
-        return True
+
+def tuple_in(sentence: Core) -> Atom | None:
+    """Return the atom of a sentence ∃x. R(t), which is true where any such tuple is; None for any other."""
+    # A step may write an integer that its sort does not declare.
+    while isinstance(sentence, Exists) and not sentence.binder.declared:
+        if not implies_active(sentence.body, sentence.binder.name):
+            return None
+        sentence = sentence.body
+    return sentence if isinstance(sentence, Atom) and not any(map(is_compound, sentence.args)) else None
+
+
+def is_instance(pattern: Sequence[Term], args: Sequence[Term]) -> bool:
+    """Return if these arguments, constants, surely are as in a pattern for some values of its variables."""
+    images: dict[str, Value] = {}
+    for term, arg in zip(pattern, args, strict=True):
+        value = value_of(arg, {})
+        if isinstance(term, Var) and term.name not in images:
+            images[term.name] = value
+        elif same(value_of(term, images), value) is not True:
+            return False
+    return True
 
 
 class Reading:
@@ -214,7 +226,9 @@ class Reading:
         values = [value_of(term, {}) for term in atom.args]
         if "new" in map(kind, values):
             return self.false
-        implied = (one.bit for one in self._implied.get(atom.relation, ()) if one.matches(values))
+        implied = (
+            one.bit for one in self._implied.get(atom.relation, ()) if is_instance(one.args, atom.args)
+        )
         others = (~bit for bit in self._instead(atom.relation, values))
         return Known(self.manager.false, self.manager.conj([*implied, *others]))
 
@@ -243,14 +257,9 @@ class Reading:
         """Return the sentences ∃x. R(t) that are followed, by relation."""
         found: dict[str, list[_Some]] = {}
         for fact, bit in self._followed.items():
-            body = fact
-            # A step may write an integer that its sort does not declare.
-            while isinstance(body, Exists) and not body.binder.declared:
-                if not implies_active(body.body, body.binder.name):
-                    break
-                body = body.body
-            if body is not fact and isinstance(body, Atom) and not any(map(is_compound, body.args)):
-                found.setdefault(body.relation, []).append(_Some(body.args, bit))
+            atom = tuple_in(fact)
+            if atom is not None and atom is not fact:
+                found.setdefault(atom.relation, []).append(_Some(atom.args, bit))
         return found
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:

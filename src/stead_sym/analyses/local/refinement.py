@@ -6,38 +6,46 @@ where none is left, those of names that a followed sentence with a quantifier de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import TypeAlias
 
 from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
+from stead_sym.analyses.local.impossible import Asking, Lemmas
+from stead_sym.analyses.local.lasting import Lasting
+from stead_sym.analyses.local.moves import Action, Move, conditions_of, individuals_of
 from stead_sym.analyses.local.normal import Normal
-from stead_sym.analyses.local.questions import asks_for_runs, decided
+from stead_sym.analyses.local.questions import asks_for_runs, decided, never
 from stead_sym.analyses.local.reading import Reading
-from stead_sym.analyses.local.runs import Runs
+from stead_sym.analyses.local.runs import Left, Runs
 from stead_sym.analyses.local.start import Start, names_in
-from stead_sym.analyses.local.steps import Action, Steps
-from stead_sym.analyses.local.values import sort_of
+from stead_sym.analyses.local.steps import Steps
+from stead_sym.analyses.local.values import numbered, sort_of
+from stead_sym.analyses.local.writes import relations_written
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
+from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.syntax import (
     TRUE,
     And,
     Atom,
+    Binder,
     Exists,
     Expanded,
     Formula,
     Globally,
     Not,
     conjuncts,
+    free_variables,
     subformulas,
 )
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Value, tells_history
 from stead_sym.support.printable import plural
 
 MOST_FACTS, MOST_FOR_KEYS = 64, 24
@@ -81,8 +89,9 @@ class Scope:
     ``exact`` are the tools of which each enabled call may be made. ``key`` gives the columns of a relation
     that are shown to determine the others, None if none are; ``starts_with_keys`` if no initial state breaks
     a declared key. ``rest`` are the values of each finite sort beside the constants that are mentioned
-    (`Reading`), ``turns`` the tools of agents with a fairness constraint (`Steps`). ``most`` bounds the
-    number of facts that are followed.
+    (`Reading`), ``turns`` the tools of agents with a fairness constraint (`Steps`). Where one of ``acting``
+    is true some step is possible, and a fact may have other integers of sorts that are ``unlisted``. ``most``
+    bounds the number of facts that are followed. ``lemmas`` are used, and if ``asking`` more are asked for.
     """
 
     deployment: Deployment
@@ -94,15 +103,58 @@ class Scope:
     named: frozenset[str]
     start: Start
     rest: Mapping[str, tuple[Value, ...]]
+    acting: tuple[Formula, ...] = ()
+    unlisted: frozenset[str] = frozenset()
     turns: tuple[tuple[Tool, ...], ...] = ()
     most: int = MOST_FACTS
+    lemmas: Lemmas = field(default_factory=Lemmas)
+    asking: bool = True
+
+
+_Sets: TypeAlias = Iterator[frozenset[Core]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The abstraction that follows certain facts, with its ``initial`` states and those ``reached``.
+
+    The question, ``whole``, may be about ``endless`` runs.
+    """
+
+    whole: Core
+    reading: Reading
+    steps: Steps
+    lasting: Lasting
+    runs: Runs
+    initial: Bdd
+    reached: Bdd
+    endless: bool
+
+    def shows_it(self) -> bool:
+        """Return if the question surely holds."""
+        return self.initial <= self.runs.known(self.whole, self.reached).must
+
+    def staying(self) -> Iterator[tuple[Move, Bdd]]:
+        """Yield the moves by which a run may stay, with the states where it may."""
+        for left in self.runs.left:
+            yield from ((move, left.region) for move in left.moves)
+
+    def stages(self) -> Iterator[Iterator[tuple[Action, Bdd]]]:
+        """Yield the actions by which the question may come to be broken, with where they start."""
+        if isinstance(self.whole, Not):
+            yield from self.runs.ways(self.whole.body, self.initial, self.reached)
+
+    def breaking(self) -> Iterator[tuple[Move, Bdd]]:
+        """Yield the moves of these."""
+        for stage in self.stages():
+            yield from ((self.steps.move_of(action), states) for action, states in stage)
 
 
 class Question:
     """One question, asked with more and more facts."""
 
     def __init__(self, question: Formula, scope: Scope, backend: Backend | None) -> None:
-        self._question, self._scope = question, scope
+        self._question, self._scope, self._backend = question, scope, backend
         self._manager = Manager(backend)
         self._manager.sift()  # facts join in an order that says little about what belongs together
         self._names = names_in(question)
@@ -112,6 +164,7 @@ class Question:
         }
         self._bits: dict[Core, tuple[Bdd, Bdd]] = {}
         self._open: list[str] = []
+        self._left: Sequence[Left] = ()
         self._inside = {one: self._bit(f"inside {k}") for k, one in enumerate(self._names)}
 
     def _bit(self, label: str) -> tuple[Bdd, Bdd]:
@@ -119,7 +172,7 @@ class Question:
         return self._manager.var(label), self._manager.var(f"{label}'")
 
     def answer(
-        self, refuting: Refuting | None, otherwise: Callable[[], int | None] = lambda: None
+        self, refuting: Refuting | None, otherwise: Callable[[], int | None] | None = None
     ) -> int | Refuted | str:
         """Return on how many facts the question is shown, a run that breaks it, or why there is neither.
 
@@ -129,25 +182,42 @@ class Question:
         if whole == TRUE:
             return 0
         more = frozenset(facts_in(whole))
-        why, search, searched = "", None, 0
-        while more:
+        lemmas = Asking(self._scope.lemmas, more, frozenset(self._names), self._values, self._is_never)
+        why, search, searched, tried = "", None, 0, False
+        while True:
             if len(self._bits) + len(more) > self._scope.most:
                 why = f"more than {self._scope.most} facts may matter"
                 break
             for fact in sorted(more, key=str):
                 self._bits[fact] = self._bit(f"fact {len(self._bits)}")
-            needed = self._needed(whole)
-            if needed is None:
+            found = self._round(whole)
+            if found.shows_it():
                 return len(self._bits)
-            bad, more = needed
+            self._left = found.runs.left
             if refuting is not None:
-                search = self._search(refuting, bad)
+                search = self._search(refuting, found.runs)
                 if len(self._bits) >= MORE * searched:
                     searched = len(self._bits)
                     run = search.run(MOST_TRIED)
                     if run is not None:
                         return Refuted(len(self._bits), run)
-        if (shown := otherwise()) is not None:
+            if self._scope.asking and lemmas.finds(found.steps, found.staying()):
+                more = frozenset()
+                continue
+            more = self._first_new(self._going_on(found))
+            if found.runs.left and not more and not tried:
+                tried = True
+                if otherwise is None and len(self._bits) > MOST_FOR_KEYS:
+                    break
+                if otherwise is not None and (shown := otherwise()) is not None:
+                    return shown
+            more = more or self._first_new(self._on_the_way(found))
+            if not more and self._scope.asking and lemmas.finds(found.steps, found.breaking()):
+                continue
+            more = more or self._first_new(self._others(found))
+            if not more:
+                break
+        if not tried and otherwise is not None and (shown := otherwise()) is not None:
             return shown
         run = None if search is None else search.run(MOST_TRIED_LAST)
         if run is not None:
@@ -163,8 +233,13 @@ class Question:
         broken = core(Not(self._question))
         return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
 
-    def _needed(self, whole: Core) -> tuple[Runs, frozenset[Core]] | None:
-        """Return None if the question surely holds; else the abstract runs and facts that may decide it."""
+    def _first_new(self, sets: Iterable[frozenset[Core]]) -> frozenset[Core]:
+        """Return the new facts of the first set that has some, the plain ones if there are any."""
+        new = next(filter(None, (some - self._bits.keys() for some in sets)), frozenset[Core]())
+        return frozenset(filter(_is_plain, new)) or new
+
+    def _round(self, whole: Core) -> _Round:
+        """Return the abstraction that follows the facts that there are."""
         m, scope, deployment = self._manager, self._scope, self._scope.deployment
         bits = {fact: now for fact, (now, _) in self._bits.items()}
         reading = Reading(m, deployment.schema, self._values, scope.named, bits, scope.key, scope.rest)
@@ -180,32 +255,76 @@ class Question:
             lambda one: ~inside[one],
             self._open_part,
             scope.turns,
+            scope.lemmas.known,
         )
         sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
         endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
-        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure)
+        lasting = Lasting(reading, steps, steps.certain(scope.exact, scope.acting), scope.unlisted)
+        runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure, lasting)
         reached = m.disj(runs.layers(initial, m.false))
-        if initial <= runs.known(whole, reached).must:
-            return None
-        followed = self._bits.keys()
+        return _Round(whole, reading, steps, lasting, runs, initial, reached, endless)
 
-        def reads() -> Iterator[frozenset[Core]]:
-            yield _union(one.reads for one in runs.helpful(whole, reached))
-            if isinstance(whole, Not):
-                for stage in runs.ways(whole.body, initial, reached):
-                    yield from self._with_instances(stage, reading)
-            yield from self._with_instances(runs.actions, reading)
-            if endless:
-                yield steps.fair_reads()
-            yield self._instances(self._bits, reading)
-            if len(self._bits) <= MOST_ALONE:
-                yield _union(projections(fact, deployment.schema) for fact in self._bits)
-                yield _union(one.beyond for one in runs.actions)
+    def _going_on(self, found: _Round) -> _Sets:
+        """Yield the facts that decide what a run that stays may go on with."""
+        for left in found.runs.left:
+            read = self._fewest_first(map(found.lasting.reads, left.moves))
+            yield from read
+            yield from self._fewest_first(self._instances(facts, found.reading) for facts in read)
+            yield from self._fewest_first(found.lasting.may_go_on(left.ends))
 
-        for some in reads():
-            if more := some - followed:
-                return runs, frozenset(filter(_is_plain, more)) or more
-        return runs, frozenset()
+    def _on_the_way(self, found: _Round) -> _Sets:
+        """Yield the facts that decide if a run may be missing, or come to break the question."""
+        yield _union(one.reads for one in found.runs.helpful(found.whole, found.reached))
+        for stage in found.stages():
+            yield from self._with_instances((action for action, _ in stage), found.reading)
+
+    def _others(self, found: _Round) -> _Sets:
+        """Yield other facts that may matter."""
+        yield from self._with_instances(found.runs.actions, found.reading)
+        if found.endless:
+            yield found.steps.fair_reads()
+        yield self._instances(self._bits, found.reading)
+        if len(self._bits) <= MOST_ALONE:
+            schema = self._scope.deployment.schema
+            yield _union(projections(fact, schema) for fact in self._bits)
+            yield _union(one.beyond for one in found.runs.actions)
+
+    def _fewest_first(self, sets: Iterable[frozenset[Core]]) -> Iterable[frozenset[Core]]:
+        """Return the sets in the order of how many of their facts are new, and about no name."""
+
+        def cost(facts: frozenset[Core]) -> tuple[int, int, Sequence[str]]:
+            new = facts - self._bits.keys()
+            return sum(not names_in(fact) for fact in new), len(new), sorted(map(str, new))
+
+        return sorted(sets, key=cost)
+
+    def _is_never(self, condition: Formula, binders: Sequence[Binder]) -> bool:
+        """Return if it is shown that a condition is true of no values in any reachable state."""
+        used = {sort: numbered(self._names, sort) for sort in self._scope.named}
+        scope = replace(self._scope, most=MOST_FOR_KEYS, turns=(), asking=False)
+        asked = never(condition, binders, self._scope.mentioned, used)
+        try:
+            return all(isinstance(Question(one, scope, self._backend).answer(None), int) for one in asked)
+        except Undecided:
+            return False
+
+    def witnesses(self) -> Iterator[tuple[Sequence[Binder], Atom]]:
+        """Yield atoms about what moves write by which a run may stay; none of these writes the relation.
+
+        The relations are those that begin with at most one tuple: few values have to be asked about.
+        """
+        for left in self._left:
+            written = {relation for move in left.moves for relation in relations_written(move.effect)}
+            for move in left.moves:
+                loose = {one: Binder(one, sort) for one, sort in individuals_of(move).items()}
+                for atom in conditions_of(move, loose):
+                    if isinstance(atom, Atom) and not (
+                        tells_history(atom.relation) or atom.relation in written
+                    ):
+                        names = free_variables(atom)
+                        binders = tuple(loose[one] for one in loose if one in names)
+                        if binders and self._scope.start.has_at_most_one(atom.relation):
+                            yield binders, atom
 
     def _with_instances(self, actions: Iterable[Action], reading: Reading) -> Iterator[frozenset[Core]]:
         """Yield the facts that actions read, then the instances of those that are followed sentences."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
+from stead_sym.analyses.local.lasting import Lasting
+from stead_sym.analyses.local.moves import Action, Move, Sure
 from stead_sym.analyses.local.reading import Known, Reading
-from stead_sym.analyses.local.steps import Action, Sure
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core
@@ -17,6 +19,15 @@ MOST_NODES = 50_000
 """The maximum number of nodes of the reached states of an abstraction."""
 
 _Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A ``region`` where a run may stay for ever by ``moves``, if there are any, and ``ends`` in it."""
+
+    region: Bdd
+    moves: Sequence[Move]
+    ends: Bdd
 
 
 class Runs:
@@ -33,17 +44,23 @@ class Runs:
         reading: Reading,
         fair: Iterable[Sure] = (),
         sure: Iterable[Sure] = (),
+        lasting: Lasting | None = None,
     ) -> None:
-        """``fair`` have to happen, and ``sure`` can, if every finite run is the prefix of a fair one."""
+        """``fair`` have to happen, and ``sure`` can, if every finite run is the prefix of a fair one.
+
+        ``lasting`` tells what may go on for ever; without it anything may. ``left`` are the regions where a
+        run may stay although a formula asks that it leave.
+        """
         self.manager = self._m = manager
         self._possible, self._reading = possible, reading
-        self._fair, self._sure = tuple(fair), tuple(sure)
+        self._fair, self._sure, self._lasting = tuple(fair), tuple(sure), lasting
+        self.left: list[Left] = []
         self.actions = tuple(actions)
         relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
         for action in self.actions:
             relations[_names(action)].append(action.relation)
         self._actions = [(pairs, manager.disj(parts)) for pairs, parts in relations.items()]
-        self._known: dict[tuple[Core, Bdd], Known] = {}
+        self._known: dict[tuple[Core, Bdd, Bdd], Known] = {}
 
     def image(self, states: Bdd) -> Bdd:
         """Return the states to which an action leads from these."""
@@ -91,17 +108,19 @@ class Runs:
             layers.append(layer)
         return layers
 
-    def on_the_way(self, layers: Sequence[Bdd], bad: Bdd) -> Iterator[Action]:
-        """Yield the actions of the shortest runs through the layers to a bad state."""
+    def on_the_way(self, layers: Sequence[Bdd], bad: Bdd) -> Iterator[tuple[Action, Bdd]]:
+        """Yield the actions of the shortest runs through the layers to a bad state, and where they start."""
         m, target = self._m, layers[-1] & bad
         for layer in reversed(layers[:-1]):
             for action in self.actions:
-                if self.after(action, layer) & target != m.false:
-                    yield action
+                if (before := self._before([action], target) & layer) != m.false:
+                    yield action, before
             target = self.preimage(target) & layer
 
-    def ways(self, f: Core, states: Bdd, within: Bdd) -> Iterator[Iterator[Action]]:
+    def ways(self, f: Core, states: Bdd, within: Bdd) -> Iterator[Iterator[tuple[Action, Bdd]]]:
         """Yield the actions by which a formula may come true of some states, stage by stage.
+
+        With each come the states from which it may do so.
 
         A run that shows E… has to take these: first to where the operator's last part may be true, then on.
         """
@@ -114,7 +133,8 @@ class Runs:
             case Next("E", body):
                 target = self.known(body, within).may & within
                 false = self._m.false
-                yield (one for one in self.actions if self._before([one], target) & states != false)
+                before = ((one, self._before([one], target) & states) for one in self.actions)
+                yield ((one, some) for one, some in before if some != false)
                 yield from self.ways(body, self.image(states) & target, within)
             case And(parts):
                 for part in parts:
@@ -124,26 +144,28 @@ class Runs:
             case _:
                 pass  # no step matters, or all do
 
-    def known(self, f: Core, within: Bdd) -> Known:
+    def known(self, f: Core, within: Bdd, asked: Bdd | None = None) -> Known:
         """Return where a closed formula of the kernel must, and may, be true in the states ``within``.
 
-        No step leaves ``within``.
+        No step leaves ``within``. The less states are ``asked`` for, by default all, the better it is known
+        there what goes on for ever.
         """
         if not is_temporal(f):
             return self._reading(f)
-        if (f, within) not in self._known:
-            self._known[f, within] = self._computed(f, within)
-        return self._known[f, within]
+        asked = within if asked is None else asked & within
+        if (f, within, asked) not in self._known:
+            self._known[f, within, asked] = self._computed(f, within, asked)
+        return self._known[f, within, asked]
 
-    def _computed(self, f: Core, within: Bdd) -> Known:
+    def _computed(self, f: Core, within: Bdd, asked: Bdd) -> Known:
         m = self._m
         match f:
             case Not(body):
-                return ~self.known(body, within)
+                return ~self.known(body, within, asked)
             case And(parts):
                 whole = self._reading.true
-                for part in parts:
-                    whole = whole & self.known(part, within)
+                for part in sorted(parts, key=is_temporal):
+                    whole = whole & self.known(part, within, asked & whole.may)
                 return whole
             case Iff(left, right):
                 a, b = self.known(left, within), self.known(right, within)
@@ -157,7 +179,10 @@ class Runs:
                 surely = self._surely_reaching(a.must & within, b.must & within, within)
                 return Known(surely, self._reaching(a.may & within, b.may & within))
             case Globally("E", body):
-                return Known(m.false, self._staying(self.known(body, within).may & within))
+                states = self._staying(self.known(body, within).may & within)
+                if self._lasting is not None and states & asked != m.false:
+                    states = self._staying_from(states & asked, states, self._lasting)
+                return Known(m.false, states)
             case _:
                 return self._reading.nothing  # a quantifier over runs
 
@@ -186,7 +211,11 @@ class Runs:
 
     def _leading(self, one: Sure, states: Bdd, within: Bdd) -> Bdd:
         """Return the states from which each way in which something can happen leads into ``states``."""
-        return ~self._before(one.actions, within & ~states) & (~one.without | states)
+        return ~self._before(one.actions, within & ~states) & (~self._unchanged(one) | states)
+
+    def _unchanged(self, one: Sure) -> Bdd:
+        """Return where something may happen without a change of the facts."""
+        return self._m.disj(move.without for move in one.unchanging)
 
     def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
         """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
@@ -223,9 +252,53 @@ class Runs:
         while states != before:
             before = states
             for fair in self._fair:
-                met = ~fair.enabled | fair.without | self._before(fair.actions, states)
+                met = ~fair.enabled | self._unchanged(fair) | self._before(fair.actions, states)
                 states = self._reaching(states, states & met)
         return states
+
+    def _staying_from(self, starts: Bdd, states: Bdd, lasting: Lasting) -> Bdd:
+        """Return the same superset, smaller among the states that can be reached from ``starts`` in it.
+
+        A run that stays ends, or comes back for ever to states among which it makes moves that are lasting
+        there.
+        """
+        m = self._m
+        region = m.disj(self.layers(starts, m.false, states)) & states
+        tail, before, moves = region, m.false, list[Move]()
+        while tail not in (before, m.false):
+            before = tail
+            moves = lasting(self._made(lasting.moves, tail))
+            tail = self._coming_back(tail, moves)
+        ends = region & ~lasting.surely_goes_on(region)
+        self.left.append(Left(region, () if tail == m.false else tuple(moves), ends))
+        return (states & ~region) | self._reaching(region, tail | ends)
+
+    def _made(self, moves: Iterable[Move], states: Bdd) -> Mapping[Move, Bdd]:
+        """Return the moves that may lead from some of the states into them, with where they start."""
+        found = {move: states & self._leading_into([move], states) for move in moves}
+        return {move: where for move, where in found.items() if where != self._m.false}
+
+    def _coming_back(self, states: Bdd, moves: Iterable[Move]) -> Bdd:
+        """Return a superset of those of the states that a fair run by these moves comes back to for ever."""
+        made, before = frozenset(moves), self._m.false
+        while states != before:
+            before = states
+            states = states & self._leading_into(made, states)
+            for fair in self._fair:
+                own = (move for move in fair.moves if move in made)
+                target = states & (~fair.enabled | self._leading_into(own, states))
+                reaching = layer = target
+                while layer != self._m.false:
+                    layer = self._leading_into(made, layer) & states & ~reaching
+                    reaching = reaching | layer
+                states = reaching
+        return states
+
+    def _leading_into(self, moves: Iterable[Move], states: Bdd) -> Bdd:
+        """Return the states from which one of the moves may lead into these."""
+        moves = tuple(moves)
+        unchanged = self._m.disj(move.without for move in moves if move.action is None)
+        return (states & unchanged) | self._before((m.action for m in moves if m.action is not None), states)
 
     def _before(self, actions: Iterable[Action], states: Bdd) -> Bdd:
         """Return the states from which one of the actions leads into these."""

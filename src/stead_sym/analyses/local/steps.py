@@ -8,11 +8,22 @@ abstract state to itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import islice, product
 from math import prod
 
-from stead_sym.analyses.local.facts import facts_in, projections, with_values
+from stead_sym.analyses.local.facts import facts_in, projections
+from stead_sym.analyses.local.moves import (
+    Action,
+    Certain,
+    Context,
+    Impossible,
+    Move,
+    Sure,
+    conditions,
+    in_terms,
+)
 from stead_sym.analyses.local.normal import Normal
 from stead_sym.analyses.local.reading import Fixed, Known, Reading
 from stead_sym.analyses.local.values import individual, is_name, same
@@ -40,7 +51,6 @@ from stead_sym.logic.syntax import (
     conjunction,
     conjuncts,
     free_variables,
-    is_compound,
     subformulas,
     terms,
 )
@@ -56,38 +66,6 @@ MOST_CHOICES = 4_096
 """The maximum number of choices of values of an alternative."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """An alternative ``by`` of a ``tool`` with ``values`` of its variables.
-
-    Its ``relation`` is over all facts now and those then that it may ``change``, pairs of variables; it
-    depends on the facts that it ``reads``, and on atoms about other values, of which there are none where the
-    facts ``beyond`` are false.
-    """
-
-    tool: str
-    by: int
-    values: Mapping[str, Value]
-    relation: Bdd
-    change: tuple[tuple[Bdd, Bdd], ...]
-    reads: frozenset[Core]
-    beyond: frozenset[Core] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Sure:
-    """A tool or an event, for certain values or some, that surely can be called or happen.
-
-    It is surely ``enabled`` in some states, may be any of the ``actions``, and may come ``without`` a change
-    of the facts in others. The facts that it ``reads`` decide if it is enabled.
-    """
-
-    enabled: Bdd
-    actions: tuple[Action, ...]
-    without: Bdd
-    reads: frozenset[Core] = frozenset()
-
-
 class Steps:
     """The steps over the ``facts`` that are followed, ``bits`` for each: now and then."""
 
@@ -100,18 +78,18 @@ class Steps:
         outside: Callable[[Value], Bdd],
         open_part: Callable[[int], str],
         turns: Sequence[Sequence[Tool]] = (),
+        impossible: Sequence[Impossible] = (),
     ) -> None:
-        """Build the steps; ``open_part``: see `Fixed`.
+        """Build the steps; ``open_part``: see `Fixed`. What is ``impossible`` is no step.
 
         ``outside``: where a name stands for a value outside C. ``turns`` are the tools of each agent with a
         fairness constraint, guarded by what it selects.
         """
-        self._open_part, self._turns = open_part, turns
+        self._open_part, self._turns, self._known = open_part, turns, impossible
         self._normal = normal
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
-        self._kept: dict[tuple[str, int], list[tuple[Mapping[str, Value], Action | None]]] = {}
-        self._unchanging: dict[tuple[str, int, int], Bdd] = {}
+        self._kept: dict[tuple[str, int], list[Move]] = {}
         self._columns = {
             (atom.relation, column)
             for fact in bits
@@ -131,19 +109,27 @@ class Steps:
         for event, given in self._constrained():
             enabled = self._surely(event, given, self._possible(event, given))
             if enabled != self._m.false:
-                yield Sure(enabled, *self._taken(event, range(len(event.effects)), given))
+                yield Sure(enabled, self._taken(event, range(len(event.effects)), given))
         for number, tools in enumerate(self._turns):
-            enabled, actions, without = self._m.false, list[Action](), self._m.false
+            enabled, moves = self._m.false, list[Move]()
             for tool in tools:
-                own = self._deployment.tool(tool.name)
-                if own.guard != tool.guard:  # what another agent does is not its turn
-                    own = replace(tool, name=f"{tool.name} {number}")
-                of_tool, idle = self._taken(own, range(len(tool.effects)), {})
-                actions += of_tool
-                without = without | idle
+                moves += self._taken(self._in_turn(number, tool), range(len(tool.effects)), {})
                 enabled = enabled | self._surely(tool, {}, self._possible(tool, {}))
             if enabled != self._m.false:
-                yield Sure(enabled, tuple(actions), without)
+                yield Sure(enabled, tuple(moves))
+
+    def _in_turn(self, number: int, tool: Tool) -> Tool:
+        """Return the tool as an agent calls it: what another agent does with it is not this one's turn."""
+        same = self._deployment.tool(tool.name).guard == tool.guard
+        return tool if same else replace(tool, name=f"{tool.name} {number}")
+
+    def moves(self) -> Iterator[Move]:
+        """Yield all moves, those by an agent with a fairness constraint apart from those by others, too."""
+        own = (self._in_turn(number, tool) for number, tools in enumerate(self._turns) for tool in tools)
+        tools = {tool.name: tool for tool in (*self._deployment.tools_and_events, *own)}
+        for tool in tools.values():
+            for by in range(len(tool.effects)):
+                yield from self._ways(tool, by)
 
     def _possible(self, tool: Tool, given: Mapping[str, Value]) -> Formula:
         """Return that a tool can be called with these values, and some for the other parameters."""
@@ -158,14 +144,29 @@ class Steps:
         """
         for tool in self._deployment.tools_and_events:
             for by, effect in enumerate(tool.effects):
-                if tool.name in exact and not effect.is_ensure and not _computes(effect):
+                if tool.name in exact and not effect.is_ensure and not effect.computes:
                     for given in self._given(tool):
-                        actions, without = self._taken(tool, [by], given)
-                        if actions:
+                        moves = self._taken(tool, [by], given)
+                        if any(move.action is not None for move in moves):
                             happens = conjunction((tool.guard, can_take_effect(self._deployment, effect)))
                             some = self._normal(_for_some(self._deployment, tool, given, happens))
                             enabled = self._surely(tool, given, some)
-                            yield Sure(enabled, actions, without, frozenset(facts_in(some)))
+                            yield Sure(enabled, moves, frozenset(facts_in(some)))
+
+    def certain(self, exact: Set[str], acting: Iterable[Formula]) -> Iterator[Certain]:
+        """Yield conditions under which a step is possible, whatever the agents select.
+
+        They are the formulas ``acting``, and that a call of the tools that are ``exact`` is enabled.
+        """
+        for formula in acting:
+            yield Certain(self._reading(formula), frozenset(facts_in(formula)))
+        for tool in self._deployment.tools_and_events:
+            if tool.name in exact and not any(e.is_ensure or e.computes for e in tool.effects):
+                for given in self._given(tool):
+                    some = self._possible(tool, given)
+                    if not free_variables(some):
+                        known = Known(self._surely(tool, given, some), self._reading(some).may)
+                        yield Certain(known, frozenset(facts_in(some)))
 
     def _given(self, tool: Tool) -> Iterator[Mapping[str, Value]]:
         """Yield values of some of the parameters, first of none."""
@@ -175,7 +176,7 @@ class Steps:
 
     def fair_reads(self) -> frozenset[Core]:
         """Return the facts that decide if such an event is enabled, or an agent can make a call."""
-        guards = [substitute(event.guard, _terms(given)) for event, given in self._constrained()]
+        guards = [substitute(event.guard, in_terms(given)) for event, given in self._constrained()]
         guards += [self._possible(tool, {}) for tools in self._turns for tool in tools]
         may = (guard for guard in guards if self._reading(guard).may != self._m.false)
         return frozenset(fact for guard in may for fact in facts_in(guard))
@@ -204,67 +205,92 @@ class Steps:
                 return self._m.false
         return self._m.false if free_variables(some) else self._reading(some).must
 
-    def _taken(
-        self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]
-    ) -> tuple[tuple[Action, ...], Bdd]:
-        """Return what some alternatives may do with these values, and where they may change no fact."""
-        actions, without = list[Action](), list[Bdd]()
-        for by in alternatives:
-            for number, (values, action) in enumerate(self._ways(tool, by)):
-                if any(same(values[name], value) is False for name, value in given.items()):
-                    continue
-                if action is None:
-                    without.append(self._without_change(tool, by, number))
-                else:
-                    actions.append(action)
-        return tuple(actions), self._m.disj(without)
+    def _taken(self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]) -> tuple[Move, ...]:
+        """Return what some alternatives may do with these values."""
+        return tuple(
+            move
+            for by in alternatives
+            for move in self._ways(tool, by)
+            if all(same(move.values[name], value) is not False for name, value in given.items())
+        )
 
-    def _ways(self, tool: Tool, by: int) -> Sequence[tuple[Mapping[str, Value], Action | None]]:
-        """Return the choices of values of an alternative, each with its step; None if it changes no fact."""
+    def _ways(self, tool: Tool, by: int) -> Sequence[Move]:
+        """Return the moves of an alternative, for all choices of values."""
         if (tool.name, by) not in self._kept:
             effect = tool.effects[by]
+            if effect.is_ensure:  # it may lead anywhere
+                action = Action(tool.name, by, {}, self._m.true, tuple(self._bits.values()), frozenset())
+                self._kept[tool.name, by] = [Move(tool, by, {}, action, lambda: self._m.false)]
+                return self._kept[tool.name, by]
             self._kept[tool.name, by] = [
-                (values, self._action(tool, by, effect, values)) for values in self._choices(tool, effect)
+                Move(
+                    tool,
+                    by,
+                    values,
+                    self._action(tool, by, effect, values),
+                    partial(self._may, tool, by, values),
+                )
+                for values in self._choices(tool, effect)
             ]
         return self._kept[tool.name, by]
 
-    def _without_change(self, tool: Tool, by: int, number: int) -> Bdd:
-        """Return where an alternative may be taken with the choice of values of this number."""
-        if (tool.name, by, number) not in self._unchanging:
-            effect, values = tool.effects[by], _terms(self._ways(tool, by)[number][0])
-            self._unchanging[tool.name, by, number] = self._enabled(
-                effect, values, _conditions(tool, effect, values)
-            )
-        return self._unchanging[tool.name, by, number]
+    def _may(self, tool: Tool, by: int, given: Mapping[str, Value]) -> Bdd:
+        """Return where an alternative may be taken with these values."""
+        effect, values = tool.effects[by], in_terms(given)
+        enabled = self._enabled(effect, values, conditions(tool, effect, values))
+        return enabled & ~self._impossible(tool, by, given)
+
+    def _impossible(self, tool: Tool, by: int, values: Mapping[str, Value]) -> Bdd:
+        """Return states in which an alternative is known not to be taken with these values."""
+        names = frozenset(one for of in self._reading.values.values() for one in of if is_name(one))
+        return self._m.disj(
+            self._m.conj(self._truth(*one) for one in known.context)
+            for known in self._known
+            if known.covers(tool.name, by, values, names)
+            and all(fact in self._bits for fact, _ in known.context)
+        )
+
+    def _truth(self, fact: Core, true: bool) -> Bdd:
+        now, _ = self._bits[fact]
+        return now if true else ~now
+
+    def context(self, states: Bdd, facts: Iterable[Core]) -> Context:
+        """Return the truth values of those of the facts that have the same one in all the states."""
+        both = ((fact, true) for fact in facts for true in (False, True))
+        return frozenset(one for one in both if states <= self._truth(*one))
+
+    def move_of(self, action: Action) -> Move:
+        """Return the move with this step."""
+        return next(move for move in self._kept[action.tool, action.by] if move.action is action)
 
     def _of_alternative(self, tool: Tool, by: int, effect: Effect) -> Iterator[Action]:
         if effect.is_ensure:
-            yield Action(tool.name, by, {}, self._m.true, tuple(self._bits.values()), frozenset())
+            yield from (move.action for move in self._ways(tool, by) if move.action is not None)
             return
         unread = {name: Var(name) for name in _variables(tool, effect)}
         if not any(any(Write(effect, unread, self._reading).may_change(fact)) for fact in self._bits):
             return
-        yield from (action for _, action in self._ways(tool, by) if action is not None)
+        yield from (move.action for move in self._ways(tool, by) if move.action is not None)
 
     def _action(self, tool: Tool, by: int, effect: Effect, given: Mapping[str, Value]) -> Action | None:
         """Return the step of an alternative with these values; None if it changes no fact."""
-        m, values = self._m, _terms(given)
+        m, values = self._m, in_terms(given)
         fixed = Fixed(self._reading, self._open_part)
         write = Write(effect, values, self._reading, fixed)
         changes = {fact: ways for fact in self._bits if any(ways := write.may_change(fact))}
         if not changes:
             return None
-        conditions = [*_conditions(tool, effect, values)]
-        step = self._enabled(effect, values, conditions)
+        when = [*conditions(tool, effect, values)]
+        step = self._enabled(effect, values, when) & ~self._impossible(tool, by, given)
         if step == m.false:
             return None
         bits = {fact: pair[fact in changes] for fact, pair in self._bits.items()}
-        after = After(self._reading, write, bits, conditions)
+        after = After(self._reading, write, bits, when)
         for fact, (up, down) in changes.items():
             now, then = self._bits[fact]
             if isinstance(fact, Atom):
                 known = write.after(fact, Known(now, now))
-                conditions.extend(write.reads(fact))
+                when.extend(write.reads(fact))
             else:
                 known = after.by_operator(fact)
                 step = step & (~then | now | after.may_turn(fact, True) if up else ~then | now)
@@ -272,14 +298,14 @@ class Steps:
             step = step & (~known.must | then) & (~then | known.may)
         if fixed.variables:
             step = m.and_exist(fixed.variables, step, m.true)
-        reads = frozenset(fact for formula in conditions for fact in facts_in(formula))
+        reads = frozenset(fact for formula in when for fact in facts_in(formula))
         schema = self._reading.schema
-        beyond = frozenset(fact for formula in conditions for fact in projections(formula, schema))
+        beyond = frozenset(fact for formula in when for fact in projections(formula, schema))
         return Action(
             tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads, beyond - reads
         )
 
-    def _enabled(self, effect: Effect, values: Mapping[str, Term], conditions: Iterable[Formula]) -> Bdd:
+    def _enabled(self, effect: Effect, values: Mapping[str, Term], formulas: Iterable[Formula]) -> Bdd:
         """Return where the alternative may be taken with these values."""
         may = self._m.true
         for binder in effect.fresh:
@@ -287,7 +313,7 @@ class Steps:
             assert isinstance(value, Const)
             if is_name(value.value):
                 may = may & self._outside(value.value) & self._in_no_fact(value.value)
-        for formula in conditions:
+        for formula in formulas:
             if may == self._m.false:
                 break
             may = may & self._reading(formula).may
@@ -357,23 +383,13 @@ class Steps:
         return False
 
 
-def _computes(effect: Effect) -> bool:
-    """Return if an alternative inserts the value of an integer term."""
-    inserted = (statement.atom for statement in effect.statements if isinstance(statement, Insert))
-    return any(is_compound(term) for atom in inserted for term in atom.args)
-
-
 def _for_some(deployment: Deployment, tool: Tool, given: Mapping[str, Value], condition: Formula) -> Formula:
     """Return that a condition is true of the given values, and of some of the other parameters."""
     others = tuple(param for param in tool.params if param.name not in given)
-    parts = [part for part in conjuncts(core(substitute(condition, _terms(given)))) if part != TRUE]
+    parts = [part for part in conjuncts(core(substitute(condition, in_terms(given)))) if part != TRUE]
     about = [part for part in parts if free_variables(part)]
     some = over(Exists, replace(tool, params=others), conjunction(tuple(about)), deployment.schema)
     return conjunction((*(part for part in parts if part not in about), some))
-
-
-def _terms(values: Mapping[str, Value]) -> Mapping[str, Term]:
-    return {name: Const(value) for name, value in values.items()}
 
 
 def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
@@ -384,12 +400,6 @@ def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
     if len(found) < len(binders):
         raise Undecided(f"{tool.name} has two variables of one name")
     return found
-
-
-def _conditions(tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Iterator[Formula]:
-    """Yield the conditions for taking the alternative with these values."""
-    for formula in (tool.guard, effect.when, *(s.where for s in effect.statements if isinstance(s, Choose))):
-        yield with_values(formula, tuple(values.items()))
 
 
 def _formulas(tool: Tool, effect: Effect) -> Iterator[Formula]:

@@ -12,6 +12,7 @@ No value of a file begins as these do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
 from stead_sym.relational.schema import Value
@@ -27,6 +28,11 @@ _KINDS: dict[str, Kind] = {one: one for one in get_args(Kind)}
 def name(sort: str, number: int) -> Value:
     """Return the name of a sort with this number."""
     return f"{MARK}named:{sort}:{number}"
+
+
+def numbered(names: Iterable[Value], sort: str) -> int:
+    """Return the number from which on no name of a sort is among these."""
+    return max((int(one.rsplit(":", 1)[1]) + 1 for one in names if sort_of(one) == sort), default=0)
 
 
 def is_name(value: Value) -> bool:

@@ -87,11 +87,7 @@ class Write:
     def leaves(self, f: Core) -> bool:
         """Return if a formula without individuals keeps its truth value: none of its relations is written."""
         relations = _relations_read(f)
-        return relations is not None and self._relations.isdisjoint(relations)
-
-    @cached_property
-    def _relations(self) -> frozenset[str]:
-        return frozenset(relation for relation, _, _ in self._written)
+        return relations is not None and relations_written(self._effect).isdisjoint(relations)
 
     @cached_property
     def _written(self) -> list[tuple[str, tuple[Term, ...] | None, bool]]:
@@ -269,6 +265,21 @@ class After(Reading):
                     for own, term in zip(atom.args, args, strict=True):
                         if own == Var(binder.name) and isinstance(term, Const):
                             yield term.value
+
+
+@lru_cache(maxsize=1 << 12)
+def relations_written(effect: Effect) -> frozenset[str]:
+    """Return the relations of which the statements of an alternative insert or delete tuples."""
+    found = set[str]()
+    for statement in effect.statements:
+        match statement:
+            case Insert(atom) | Delete(atom):
+                found.add(atom.relation)
+            case Clear(relations):
+                found.update(relations)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def _required(formula: Core) -> Iterator[Atom]:

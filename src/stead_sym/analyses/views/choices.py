@@ -27,11 +27,13 @@ from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.parts import MOST_RECORDS
 from stead_sym.analyses.views.steps import values
 from stead_sym.analyses.views.weakening import resting_on_none, weaker
+from stead_sym.deployment.claims import can_take_effect
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Rule
 from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Tool
-from stead_sym.logic.syntax import And, Formula, Not, conjunction, disjunction
+from stead_sym.logic.folding import conjoin, disjoin, negate
+from stead_sym.logic.syntax import TRUE, And, Formula, Not, conjunction, disjunction, free_variables
 
 
 def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deployment:
@@ -83,6 +85,14 @@ def turns(deployment: Deployment, wrappers: Wrappers) -> Iterator[tuple[Tool, ..
             yield tuple(replace(tool, guard=And((tool.guard, one))) for tool, one in pairs)
 
 
+def acting(deployment: Deployment, wrappers: Wrappers) -> Iterator[Formula]:
+    """Yield, for each agent that is rules, a formula under which it makes a call that has an effect."""
+    for role in deployment.agents:
+        agent = _rules(wrappers, role)
+        if agent is not None and role.each is None:
+            yield _acts(deployment, Selecting(deployment, role), agent.policy.rules)
+
+
 def shared(deployment: Deployment, wrappers: Wrappers) -> Mapping[tuple[str, str], Formula]:
     """Return for an agent of rules and a tool that others have, too, the formula that it selects a call."""
     found = {}
@@ -121,6 +131,26 @@ def _can_be_followed(needs: Needs, tool: Tool, k: int) -> bool:
         return all(number.total() <= MOST_RECORDS for number in found)
     except Outside:
         return False
+
+
+def _acts(deployment: Deployment, selecting: Selecting, rules: tuple[Rule, ...]) -> Formula:
+    """Return the formula that a rule matches an offered call, and each such call has an effect."""
+    own = [rule for rule in rules if rule.tool in selecting.role.tools]
+    effective = ((rule, _has_an_effect(deployment, deployment.tool(rule.tool))) for rule in own)
+    without_effect = (selecting.offered_and_matched(rule, so) for rule, so in effective if so != TRUE)
+    return conjoin(disjunction(tuple(map(selecting.offered_and_matched, own))), *map(negate, without_effect))
+
+
+def _has_an_effect(deployment: Deployment, tool: Tool) -> Formula:
+    """Return a formula, of the parameters, under which a call has a successor.
+
+    What writes integers that it computes is left out: they may be out of range. So is what chooses a value
+    by one that is new.
+    """
+    effects = [one for one in tool.effects if not (one.is_ensure or one.computes)]
+    params = {param.name for param in tool.params}
+    taken = [f for f in (can_take_effect(deployment, one) for one in effects) if free_variables(f) <= params]
+    return TRUE if any(negate(one) in taken for one in taken) else disjoin(*taken)
 
 
 def _selected(selecting: Selecting, rules: tuple[Rule, ...], tool: Tool) -> Formula:
