@@ -247,6 +247,7 @@ class Local:
             tuple(map(normal, self._acting)),
             frozenset(self._overflowing),
             most=self._most,
+            asking=self._most == MOST_FACTS,  # no lemmas for keys, and none for lemmas
         )
         runs = None
         if refuting and can_be_followed(self.deployment):

@@ -224,7 +224,7 @@ class Question:
             return Refuted(len(self._bits), run)
         if asks_for_runs(whole):
             return "it asks for a run from each of many states, as EF does, which few facts do not show"
-        why = why or f"something that {plural(len(self._bits), 'fact')} leave open could break it"
+        why = why or f"something could break it that {plural(len(self._bits), 'fact')} did not decide"
         return why if search is None or refuting is None else f"{why}, and {_not_found(search, refuting)}"
 
     def _search(self, refuting: Refuting, runs: Runs) -> Following:
