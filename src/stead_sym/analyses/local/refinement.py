@@ -51,7 +51,7 @@ from stead_sym.support.printable import plural
 MOST_FACTS, MOST_FOR_KEYS = 64, 24
 """The maximum numbers of facts that are followed: for a specification, and for a key that may be of use."""
 
-MOST_ALONE = 16
+MOST_ALONE = 32
 """The maximum number of facts that others join for which the only reason is that there may be a tuple."""
 
 MORE = 1.5
