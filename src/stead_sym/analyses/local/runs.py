@@ -70,10 +70,6 @@ class Runs:
         """Return the abstract states in which a first-order formula may be true."""
         return self._reading(formula).may & self._possible
 
-    def after(self, action: Action, states: Bdd) -> Bdd:
-        """Return the states to which one action leads from these."""
-        return self._after(_names(action), action.relation, states)
-
     def before(self, action: Action, states: Bdd) -> Bdd:
         """Return the states from which one action leads into these, which are possible."""
         return self._before([action], states & self._possible)
