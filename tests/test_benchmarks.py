@@ -26,6 +26,7 @@ import unknown
 from service_desk import Desk
 
 import stead_sym as st
+from stead_sym.analyses.local.verify import localise
 from stead_sym.verification.options import EngineName
 from stead_sym.verification.verify import verify
 
@@ -122,6 +123,13 @@ def test_what_the_guards_of_a_gate_leave_to_fail(family: str, fails: set[str]) -
     assert len(result.verdicts) == 12
     assert {name for name, verdict in result.verdicts.items() if verdict.word == "fails"} == fails
     assert all(verdict.holds for name, verdict in result.verdicts.items() if name not in fails)
+
+
+def test_what_a_warehouse_orders_comes_in_since_some_supplier_sends_it() -> None:
+    """A fair event answers for each supplier; that there is one is a question on more than 16 facts."""
+    found = localise(runs.FAMILIES["warehouse"](20), "any", ["comes_in"])
+    assert found.verdicts["comes_in"].holds, found.verdicts["comes_in"].reason
+    assert found.shown["comes_in"].facts > 16
 
 
 def test_tables_are_skewed_and_the_same_each_time() -> None:

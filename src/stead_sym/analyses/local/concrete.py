@@ -112,7 +112,7 @@ class Following:
         self._leading_to: dict[tuple[Core, int], tuple[Bdd, list[tuple[Action, Bdd]]]] = {}
         self._free_of: dict[Core, Core] = {}
 
-    def run(self, most: int) -> Trace | None:
+    def run(self, most: int, loops: int = MOST_LOOPS) -> Trace | None:
         """Return a run if one is found among at most ``most`` states.
 
         None is searched if no abstract run shows the goal.
@@ -153,7 +153,7 @@ class Following:
                 return at.run
             for body in (TRUE,) if done and self._of_truth else for_ever:
                 key = at.state, body, tuple(at.values.items())
-                if key not in self._field.endless and len(self._field.endless) < MOST_LOOPS:
+                if key not in self._field.endless and len(self._field.endless) < loops:
                     self._field.endless.add(key)
                     if run := self._endless(at, body):
                         return run

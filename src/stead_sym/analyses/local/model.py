@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
 
@@ -218,6 +218,9 @@ class Local:
         With ``refuting`` a run by which it fails is searched, too. If the sentence is the negation of
         ``negated``, this run is endless and shows that ``negated`` holds.
         """
+        endless = _is_endless(formula)
+        if endless and (of_all := self._for_every_agent(formula, refuting, negated)) is not None:
+            return of_all  # what has to come to an end differs little, and fewer facts matter
         mentioned = self._mentioned(formula)
         schema = self.deployment.schema
         listed = {
@@ -230,7 +233,7 @@ class Local:
             for sort in schema.sorts
             if sort.values is not None and sort.name not in self._overflowing
         }
-        about_runs = asks_for_runs(core(formula)) or _is_endless(formula)
+        about_runs = asks_for_runs(core(formula)) or endless
         deployment, normal = self._about_runs if about_runs else self._about_states
         key = self._determining if about_runs else self.key
         starts = self.starts_with_keys
@@ -257,15 +260,25 @@ class Local:
         if len(asked) > MOST_QUESTIONS:
             return f"it comes to more than {MOST_QUESTIONS} cases"
         found = self._of_all(asked, scope, runs)
-        if isinstance(found, str) and self._turns and _is_endless(formula):
+        if isinstance(found, str) and self._turns and endless:
             with_agents = self._of_all(asked, replace(scope, turns=self._turns_in(scope.normal)), None)
             if isinstance(with_agents, Shown):
                 return with_agents
-        if isinstance(found, str) and self._wider is not None and not asks_for_runs(core(formula)):
-            for_every_agent = self._wider.shown(formula)
-            if isinstance(for_every_agent, Shown):
-                return for_every_agent
+        if isinstance(found, str) and not endless and (of_all := self._for_every_agent(formula)) is not None:
+            return of_all
         return found
+
+    def _for_every_agent(
+        self, formula: Expanded, refuting: bool = False, negated: Expanded | None = None
+    ) -> Shown | None:
+        """Return how a sentence is shown whatever the agents select, None if it is not.
+
+        With ``refuting`` a run by which it fails for some agent ends this soon.
+        """
+        if self._wider is None or asks_for_runs(core(formula)):
+            return None
+        found = self._wider.shown(formula, refuting=refuting, negated=negated)
+        return found if isinstance(found, Shown) else None
 
     def _field(self, start: Start) -> Field:
         """Return the deployment to follow runs in; conditions in normal form are evaluated faster."""
@@ -306,12 +319,10 @@ class Local:
     def _decided(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
         """Return the same; raise `Undecided` at a limit."""
         asked = Question(question, scope, self._backend)
-        witnesses = chain(
-            self._fair_witnesses(question) if self._may_be_fair(question) else (),
-            self._determined(question, scope.normal),
-            asked.witnesses(),
-        )
-        return asked.answer(refuting, partial(self._by_witness, question, scope, witnesses))
+        fair = self._fair_witnesses(question) if self._may_be_fair(question) else ()
+        others = chain(self._determined(question, scope.normal), asked.witnesses())
+        early = self._by_witness(question, replace(scope, asking=False), fair)
+        return asked.answer(refuting, early, self._by_witness(question, scope, others))
 
     def _may_be_fair(self, question: Formula) -> bool:
         """Return if a question is AG about endless runs, on which events have to come."""
@@ -332,28 +343,28 @@ class Local:
         question: Formula,
         scope: Scope,
         witnesses: Iterable[tuple[Sequence[Binder], Atom]],
-    ) -> int | None:
-        """Return the number of facts on which a question is shown with a value more, or None.
-
-        The value is one of a witness.
-        """
+    ) -> Iterator[int]:
+        """Yield on how many facts a question is shown with a value more, one of a witness."""
         if not isinstance(question, Globally) or question.path != "A":
-            return None
+            return
         used = {sort: numbered(names_in(question), sort) for sort in scope.named}
-        cases = (by_witness(question, *one, scope.mentioned, used) for one in witnesses)
-        for case in islice(cases, MOST_WITNESSES):
-            most = 0
-            for one in case:
-                try:
-                    how = Question(one, scope, self._backend).answer(None)
-                except Undecided:
-                    break
-                if not isinstance(how, int):
-                    break
-                most = max(most, how)
-            else:
-                return most
-        return None
+        for witness in islice(witnesses, MOST_WITNESSES):
+            cases = by_witness(question, *witness, scope.mentioned, used)
+            if (most := self._facts_for(cases, scope)) is not None:
+                yield most
+
+    def _facts_for(self, questions: Iterable[Formula], scope: Scope) -> int | None:
+        """Return on how many facts all questions are shown, None if one is not."""
+        most = 0
+        for question in questions:
+            try:
+                how = Question(question, scope, self._backend).answer(None)
+            except Undecided:
+                return None
+            if not isinstance(how, int):
+                return None
+            most = max(most, how)
+        return most
 
     def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[Sequence[Binder], Atom]]:
         """Yield atoms of the question with a variable that a key of constants and names determines."""

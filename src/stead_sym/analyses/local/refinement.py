@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from stead_sym.analyses.local.concrete import Following
+from stead_sym.analyses.local.concrete import MOST_LOOPS, Following
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.impossible import Asking, Lemmas
@@ -56,6 +56,9 @@ MOST_ALONE = 32
 
 MORE = 1.5
 """The ratio of the numbers of facts at which a run is searched, and searched again."""
+
+FEW_LOOPS = 1
+"""The number of states from which an endless run is searched before other ways are tried."""
 
 MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
 """The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
@@ -150,6 +153,18 @@ class _Round:
             yield from ((self.steps.move_of(action), states) for action, states in stage)
 
 
+@dataclass(slots=True)
+class _Ways:
+    """The ways to answer a question beside more facts; with how many a run was ``searched`` last."""
+
+    early: Iterator[int]
+    late: Iterator[int] | None
+    refuting: Refuting | None
+    lemmas: Asking
+    search: Following | None = None
+    searched: int = 0
+
+
 class Question:
     """One question, asked with more and more facts."""
 
@@ -172,60 +187,88 @@ class Question:
         return self._manager.var(label), self._manager.var(f"{label}'")
 
     def answer(
-        self, refuting: Refuting | None, otherwise: Callable[[], int | None] | None = None
+        self, refuting: Refuting | None, early: Iterable[int] = (), late: Iterator[int] | None = None
     ) -> int | Refuted | str:
         """Return on how many facts the question is shown, a run that breaks it, or why there is neither.
 
-        ``otherwise`` is another way to show it, tried before a run is searched for long.
+        ``early`` and ``late`` yield on how many it is shown in other ways. They are asked once: before a run
+        is searched, and before facts join that say little about what a run may go on with.
         """
         whole = self._scope.normal(decided(core(self._question), self._scope.deployment.schema))
         if whole == TRUE:
             return 0
         more = frozenset(facts_in(whole))
         lemmas = Asking(self._scope.lemmas, more, frozenset(self._names), self._values, self._is_never)
-        why, search, searched, tried = "", None, 0, False
-        while True:
-            if len(self._bits) + len(more) > self._scope.most:
-                why = f"more than {self._scope.most} facts may matter"
-                break
+        ways = _Ways(iter(early), late, refuting, lemmas)
+        why = f"more than {self._scope.most} facts may matter"
+        while len(self._bits) + len(more) <= self._scope.most:
             for fact in sorted(more, key=str):
                 self._bits[fact] = self._bit(f"fact {len(self._bits)}")
             found = self._round(whole)
             if found.shows_it():
                 return len(self._bits)
             self._left = found.runs.left
-            if refuting is not None:
-                search = self._search(refuting, found.runs)
-                if len(self._bits) >= MORE * searched:
-                    searched = len(self._bits)
-                    run = search.run(MOST_TRIED)
-                    if run is not None:
-                        return Refuted(len(self._bits), run)
-            if self._scope.asking and lemmas.finds(found.steps, found.staying()):
-                more = frozenset()
-                continue
-            more = self._first_new(self._going_on(found))
-            if found.runs.left and not more and not tried:
-                tried = True
-                if otherwise is None and len(self._bits) > MOST_FOR_KEYS:
+            match next((one for one in self._attempts(found, ways) if one is not None), ""):
+                case frozenset() as more:
+                    pass
+                case str():
+                    why = f"something could break it that {plural(len(self._bits), 'fact')} did not decide"
                     break
-                if otherwise is not None and (shown := otherwise()) is not None:
-                    return shown
-            more = more or self._first_new(self._on_the_way(found))
-            if not more and self._scope.asking and lemmas.finds(found.steps, found.breaking()):
-                continue
-            more = more or self._first_new(self._others(found))
-            if not more:
-                break
-        if not tried and otherwise is not None and (shown := otherwise()) is not None:
+                case int() | Refuted() as answer:
+                    return answer
+                case other:
+                    assert_never(other)
+        return self._at_last(whole, ways, why)
+
+    def _attempts(self, found: _Round, ways: _Ways) -> Iterator[int | Refuted | frozenset[Core] | str | None]:
+        """Yield what each way to go on comes to, in the order of what it costs where it fails.
+
+        An answer; facts to join, none if there is a new lemma; an empty text if others are not worth while;
+        None if the way fails.
+        """
+        stays, search = bool(found.runs.left), None
+        if ways.refuting is not None:
+            ways.search = self._search(ways.refuting, found.runs)
+            if len(self._bits) >= MORE * ways.searched:
+                ways.searched, search = len(self._bits), ways.search
+        if search is not None:
+            yield self._refuted(search.run(MOST_TRIED, loops=FEW_LOOPS if stays else MOST_LOOPS))
+        if stays:
+            yield next(ways.early, None)
+        if search is not None and stays:
+            yield self._refuted(search.run(MOST_TRIED))
+        yield self._with_lemmas(ways.lemmas, found.steps, found.staying())
+        yield self._first_new(self._going_on(found))
+        if stays and ways.late is not None:
+            yield next(ways.late, None)
+        elif stays and len(self._bits) > MOST_FOR_KEYS:
+            yield ""
+        yield self._first_new(self._on_the_way(found))
+        yield self._with_lemmas(ways.lemmas, found.steps, found.breaking())
+        yield self._first_new(self._others(found))
+
+    def _at_last(self, whole: Core, ways: _Ways, why: str) -> int | Refuted | str:
+        """Return an answer where no further facts are followed, or ``why`` there is none."""
+        shown = None if ways.late is None else next(ways.late, None)
+        if shown is not None:
             return shown
-        run = None if search is None else search.run(MOST_TRIED_LAST)
+        run = None if ways.search is None else self._refuted(ways.search.run(MOST_TRIED_LAST))
         if run is not None:
-            return Refuted(len(self._bits), run)
+            return run
         if asks_for_runs(whole):
             return "it asks for a run from each of many states, as EF does, which few facts do not show"
-        why = why or f"something could break it that {plural(len(self._bits), 'fact')} did not decide"
-        return why if search is None or refuting is None else f"{why}, and {_not_found(search, refuting)}"
+        if ways.search is None or ways.refuting is None:
+            return why
+        return f"{why}, and {_not_found(ways.search, ways.refuting)}"
+
+    def _refuted(self, run: Trace | None) -> Refuted | None:
+        return None if run is None else Refuted(len(self._bits), run)
+
+    def _with_lemmas(
+        self, lemmas: Asking, steps: Steps, made: Iterable[tuple[Move, Bdd]]
+    ) -> frozenset[Core] | None:
+        """Return no facts if a move is now shown to be impossible, else None."""
+        return frozenset() if self._scope.asking and lemmas.finds(steps, made) else None
 
     def _search(self, refuting: Refuting, runs: Runs) -> Following:
         bits = {fact: now for fact, (now, _) in self._bits.items()}
@@ -233,10 +276,10 @@ class Question:
         broken = core(Not(self._question))
         return Following(refuting.field, runs, bits, inside, refuting.sentence, broken, holds=refuting.holds)
 
-    def _first_new(self, sets: Iterable[frozenset[Core]]) -> frozenset[Core]:
+    def _first_new(self, sets: Iterable[frozenset[Core]]) -> frozenset[Core] | None:
         """Return the new facts of the first set that has some, the plain ones if there are any."""
-        new = next(filter(None, (some - self._bits.keys() for some in sets)), frozenset[Core]())
-        return frozenset(filter(_is_plain, new)) or new
+        new = next(filter(None, (some.difference(self._bits) for some in sets)), None)
+        return new and (frozenset(filter(_is_plain, new)) or new)
 
     def _round(self, whole: Core) -> _Round:
         """Return the abstraction that follows the facts that there are."""
