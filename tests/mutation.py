@@ -3317,10 +3317,16 @@ MUTATIONS = (
         "ends = m.false",
     ),
     Mutation(
+        "few facts: what is new to a part of the steps is what the part found",
+        "/analyses/local/relations.py",
+        "new, done[k] = states & ~done[k], states",
+        "new, done[k] = states & ~done[k - 1], states",
+    ),
+    Mutation(
         "few facts: a run stays only if nothing changes",
-        "/analyses/local/runs.py",
-        "return (states & unchanged) | self._before(",
-        "return self._before(",
+        "/analyses/local/relations.py",
+        "return self._m.disj([states & self._unchanged, *",
+        "return self._m.disj([*",
     ),
     Mutation(
         "few facts: `ensure` changes nothing",
@@ -3349,8 +3355,8 @@ MUTATIONS = (
     Mutation(
         "few facts: a fair event always changes a fact",
         "/analyses/local/runs.py",
-        "met = ~fair.enabled | self._unchanged(fair) |",
-        "met = ~fair.enabled |",
+        "met = ~fair.enabled | self._by(fair.moves).before(states)",
+        "met = ~fair.enabled | self._by(fair.changing).before(states)",
     ),
     Mutation(
         "few facts: a fair event comes where it may be enabled",
@@ -3361,14 +3367,14 @@ MUTATIONS = (
     Mutation(
         "few facts: one of the ways in which a call may go is enough for a run that is asked for",
         "/analyses/local/runs.py",
-        "return ~self._before(one.actions, within & ~states) & (~self._unchanged(one) | states)",
-        "return self._before(one.actions, states) & (~self._unchanged(one) | states)",
+        "return ~self._by(one.moves).before(within & ~states)",
+        "return self._by(one.moves).before(within & states)",
     ),
     Mutation(
         "few facts: a call that is made changes a fact",
         "/analyses/local/runs.py",
-        "return ~self._before(one.actions, within & ~states) & (~self._unchanged(one) | states)",
-        "return ~self._before(one.actions, within & ~states)",
+        "return ~self._by(one.moves).before(within & ~states)",
+        "return ~self._by(one.changing).before(within & ~states)",
     ),
     Mutation(
         "few facts: a record that is inserted surely satisfies what may be true of it",

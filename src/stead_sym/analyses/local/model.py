@@ -45,6 +45,7 @@ from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.normal import Normal, with_normal_forms
 from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions, together
+from stead_sym.analyses.local.reading import is_instance
 from stead_sym.analyses.local.refinement import MOST_FACTS, MOST_FOR_KEYS, Question, Refuted, Refuting, Scope
 from stead_sym.analyses.local.single import emptying
 from stead_sym.analyses.local.start import Start, names_in
@@ -67,6 +68,7 @@ from stead_sym.logic.syntax import (
     Expanded,
     Formula,
     Globally,
+    Not,
     Var,
     conjuncts,
     free_variables,
@@ -342,13 +344,19 @@ class Local:
         self,
         question: Formula,
         scope: Scope,
-        witnesses: Iterable[tuple[Sequence[Binder], Atom]],
+        witnesses: Iterable[tuple[tuple[Binder, ...], Atom]],
     ) -> Iterator[int]:
         """Yield on how many facts a question is shown with a value more, one of a witness."""
         if not isinstance(question, Globally) or question.path != "A":
             return
         used = {sort: numbered(names_in(question), sort) for sort in scope.named}
-        for witness in islice(witnesses, MOST_WITNESSES):
+        assumed = [part for part in conjuncts(core(Not(question.body))) if isinstance(part, Atom)]
+        new = (  # of an atom that the question assumes one case is the question again
+            (binders, atom)
+            for binders, atom in dict.fromkeys(witnesses)
+            if not any(one.relation == atom.relation and is_instance(atom.args, one.args) for one in assumed)
+        )
+        for witness in islice(new, MOST_WITNESSES):
             cases = by_witness(question, *witness, scope.mentioned, used)
             if (most := self._facts_for(cases, scope)) is not None:
                 yield most
@@ -366,7 +374,7 @@ class Local:
             most = max(most, how)
         return most
 
-    def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[Sequence[Binder], Atom]]:
+    def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[tuple[Binder, ...], Atom]]:
         """Yield atoms of the question with a variable that a key of constants and names determines."""
         schema = self.deployment.schema
         if _is_endless(question):
@@ -378,7 +386,7 @@ class Local:
                 if keys and given and free_variables(atom) == {part.binder.name}:
                     yield (part.binder,), atom
 
-    def _fair_witnesses(self, question: Formula) -> Iterator[tuple[Sequence[Binder], Atom]]:
+    def _fair_witnesses(self, question: Formula) -> Iterator[tuple[tuple[Binder, ...], Atom]]:
         """Yield atoms of guards of fair events, with a parameter and otherwise names of the question."""
         names = {sort_of(one): Const(one) for one in names_in(question)}
         for event in self._fair_events:

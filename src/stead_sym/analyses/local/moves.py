@@ -79,14 +79,9 @@ class Sure:
     reads: frozenset[Core] = frozenset()
 
     @cached_property
-    def actions(self) -> tuple[Action, ...]:
-        """Return the steps that may change a fact."""
-        return tuple(move.action for move in self.moves if move.action is not None)
-
-    @cached_property
-    def unchanging(self) -> tuple[Move, ...]:
-        """Return the moves that change no fact."""
-        return tuple(move for move in self.moves if move.action is None)
+    def changing(self) -> tuple[Move, ...]:
+        """Return the moves that may change a fact."""
+        return tuple(move for move in self.moves if move.action is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,8 +304,7 @@ class Question:
         endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
         lasting = Lasting(reading, steps, steps.certain(scope.exact, scope.acting), scope.unlisted)
         runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure, lasting)
-        reached = m.disj(runs.layers(initial, m.false))
-        return _Round(whole, reading, steps, lasting, runs, initial, reached, endless)
+        return _Round(whole, reading, steps, lasting, runs, initial, runs.reached(initial), endless)
 
     def _going_on(self, found: _Round) -> _Sets:
         """Yield the facts that decide what a run that stays may go on with."""
@@ -351,7 +350,7 @@ class Question:
         except Undecided:
             return False
 
-    def witnesses(self) -> Iterator[tuple[Sequence[Binder], Atom]]:
+    def witnesses(self) -> Iterator[tuple[tuple[Binder, ...], Atom]]:
         """Yield atoms about what moves write by which a run may stay; none of these writes the relation.
 
         The relations are those that begin with at most one tuple: few values have to be asked about.

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from stead_sym.analyses.local.lasting import Lasting
 from stead_sym.analyses.local.moves import Action, Move, Sure
 from stead_sym.analyses.local.reading import Known, Reading
+from stead_sym.analyses.local.relations import Relations
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
-from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core
 from stead_sym.logic.syntax import And, Globally, Iff, Next, Not, Until, children, is_temporal
-
-MOST_NODES = 50_000
-"""The maximum number of nodes of the reached states of an abstraction."""
-
-_Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +49,36 @@ class Runs:
         self._fair, self._sure, self._lasting = tuple(fair), tuple(sure), lasting
         self.left: list[Left] = []
         self.actions = tuple(actions)
-        relations: dict[_Pairs, list[Bdd]] = defaultdict(list)
-        for action in self.actions:
-            relations[_names(action)].append(action.relation)
-        self._actions = [(pairs, manager.disj(parts)) for pairs, parts in relations.items()]
+        self._all = Relations(manager, self.actions, manager.true)
+        self._of: dict[frozenset[Move], Relations] = {}
         self._known: dict[tuple[Core, Bdd, Bdd], Known] = {}
-
-    def image(self, states: Bdd) -> Bdd:
-        """Return the states to which an action leads from these."""
-        return self._m.disj(self._after(*action, states) for action in self._actions)
 
     def may(self, formula: Core) -> Bdd:
         """Return the abstract states in which a first-order formula may be true."""
         return self._reading(formula).may & self._possible
 
-    def before(self, action: Action, states: Bdd) -> Bdd:
-        """Return the states from which one action leads into these, which are possible."""
-        return self._before([action], states & self._possible)
+    def image(self, states: Bdd) -> Bdd:
+        """Return the states to which an action leads from these."""
+        return self._all.image(states) & self._possible
 
-    def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
-        m = self._m
-        after = m.and_exist(frozenset(now for now, _ in pairs), relation, states)
-        return m.substitute(after, {then: m.var(now) for now, then in pairs}) & self._possible
+    def reached(self, states: Bdd) -> Bdd:
+        """Return the states that can be reached from these."""
+        return self._all.reached(states, self._possible)
 
     def preimage(self, states: Bdd) -> Bdd:
         """Return the states from which a step leads into these, which are possible."""
-        m, every = self._m, [states]
-        for pairs, relation in self._actions:
-            primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
-            every.append(m.and_exist(frozenset(then for _, then in pairs), relation, primed))
-        return m.disj(every)
+        return self._all.before(states)
+
+    def before(self, action: Action, states: Bdd) -> Bdd:
+        """Return the states from which one action leads into these."""
+        return Relations(self._m, [action], self._m.false).before(states & self._possible)
+
+    def _by(self, moves: Iterable[Move]) -> Relations:
+        """Return the relation of some moves alone."""
+        key = frozenset(moves)
+        if key not in self._of:
+            self._of[key] = Relations.of_moves(self._m, key)
+        return self._of[key]
 
     def layers(self, initial: Bdd, bad: Bdd, through: Bdd | None = None) -> list[Bdd]:
         """Return the states reached in 0, 1, … steps and no fewer, up to the first layer with a bad one.
@@ -99,8 +92,6 @@ class Runs:
             if layer == self._m.false:
                 break
             reached = reached | layer
-            if reached.dag_size > MOST_NODES:
-                raise Undecided(f"the states of the facts take more than {MOST_NODES:,} nodes")
             layers.append(layer)
         return layers
 
@@ -109,7 +100,7 @@ class Runs:
         m, target = self._m, layers[-1] & bad
         for layer in reversed(layers[:-1]):
             for action in self.actions:
-                if (before := self._before([action], target) & layer) != m.false:
+                if (before := self.before(action, target) & layer) != m.false:
                     yield action, before
             target = self.preimage(target) & layer
 
@@ -129,7 +120,7 @@ class Runs:
             case Next("E", body):
                 target = self.known(body, within).may & within
                 false = self._m.false
-                before = ((one, self._before([one], target) & states) for one in self.actions)
+                before = ((one, self.before(one, target) & states) for one in self.actions)
                 yield ((one, some) for one, some in before if some != false)
                 yield from self.ways(body, self.image(states) & target, within)
             case And(parts):
@@ -173,7 +164,7 @@ class Runs:
             case Until("E", left, right):
                 a, b = self.known(left, within), self.known(right, within)
                 surely = self._surely_reaching(a.must & within, b.must & within, within)
-                return Known(surely, self._reaching(a.may & within, b.may & within))
+                return Known(surely, self._all.reaching(a.may & within, b.may & within))
             case Globally("E", body):
                 states = self._staying(self.known(body, within).may & within)
                 if self._lasting is not None and states & asked != m.false:
@@ -181,14 +172,6 @@ class Runs:
                 return Known(m.false, states)
             case _:
                 return self._reading.nothing  # a quantifier over runs
-
-    def _reaching(self, through: Bdd, target: Bdd) -> Bdd:
-        """Return the states from which a run through some states leads to the target."""
-        reaching = layer = target
-        while layer != self._m.false:
-            layer = self.preimage(layer) & through & ~reaching
-            reaching = reaching | layer
-        return reaching
 
     def _surely_reaching(self, through: Bdd, target: Bdd, within: Bdd) -> Bdd:
         """Return states from which a run surely leads through some states to the target."""
@@ -207,11 +190,7 @@ class Runs:
 
     def _leading(self, one: Sure, states: Bdd, within: Bdd) -> Bdd:
         """Return the states from which each way in which something can happen leads into ``states``."""
-        return ~self._before(one.actions, within & ~states) & (~self._unchanged(one) | states)
-
-    def _unchanged(self, one: Sure) -> Bdd:
-        """Return where something may happen without a change of the facts."""
-        return self._m.disj(move.without for move in one.unchanging)
+        return ~self._by(one.moves).before(within & ~states)
 
     def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
         """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
@@ -233,7 +212,7 @@ class Runs:
     def _leading_to(self, target: Bdd, states: Bdd, within: Bdd) -> Iterator[Sure]:
         """Yield what leads from some of the states to the target, but is not surely enabled there."""
         for one in self._sure:
-            leads = self._before(one.actions, target) & self._leading(one, target, within)
+            leads = self._by(one.changing).before(target) & self._leading(one, target, within)
             if leads & states & ~one.enabled != self._m.false:
                 yield one
 
@@ -248,8 +227,8 @@ class Runs:
         while states != before:
             before = states
             for fair in self._fair:
-                met = ~fair.enabled | self._unchanged(fair) | self._before(fair.actions, states)
-                states = self._reaching(states, states & met)
+                met = ~fair.enabled | self._by(fair.moves).before(states)
+                states = self._all.reaching(states, states & met)
         return states
 
     def _staying_from(self, starts: Bdd, states: Bdd, lasting: Lasting) -> Bdd:
@@ -259,7 +238,7 @@ class Runs:
         there.
         """
         m = self._m
-        region = m.disj(self.layers(starts, m.false, states)) & states
+        region = self._all.reached(starts & states, states)
         tail, before, moves = region, m.false, list[Move]()
         while tail not in (before, m.false):
             before = tail
@@ -267,11 +246,11 @@ class Runs:
             tail = self._coming_back(tail, moves)
         ends = region & ~lasting.surely_goes_on(region)
         self.left.append(Left(region, () if tail == m.false else tuple(moves), ends))
-        return (states & ~region) | self._reaching(region, tail | ends)
+        return (states & ~region) | self._all.reaching(region, tail | ends)
 
     def _made(self, moves: Iterable[Move], states: Bdd) -> Mapping[Move, Bdd]:
         """Return the moves that may lead from some of the states into them, with where they start."""
-        found = {move: states & self._leading_into([move], states) for move in moves}
+        found = {move: states & self._by([move]).before(states) for move in moves}
         return {move: where for move, where in found.items() if where != self._m.false}
 
     def _coming_back(self, states: Bdd, moves: Iterable[Move]) -> Bdd:
@@ -279,33 +258,8 @@ class Runs:
         made, before = frozenset(moves), self._m.false
         while states != before:
             before = states
-            states = states & self._leading_into(made, states)
+            states = states & self._by(made).before(states)
             for fair in self._fair:
-                own = (move for move in fair.moves if move in made)
-                target = states & (~fair.enabled | self._leading_into(own, states))
-                reaching = layer = target
-                while layer != self._m.false:
-                    layer = self._leading_into(made, layer) & states & ~reaching
-                    reaching = reaching | layer
-                states = reaching
+                target = states & (~fair.enabled | self._by(made.intersection(fair.moves)).before(states))
+                states = self._by(made).reaching(states, target)
         return states
-
-    def _leading_into(self, moves: Iterable[Move], states: Bdd) -> Bdd:
-        """Return the states from which one of the moves may lead into these."""
-        moves = tuple(moves)
-        unchanged = self._m.disj(move.without for move in moves if move.action is None)
-        return (states & unchanged) | self._before((m.action for m in moves if m.action is not None), states)
-
-    def _before(self, actions: Iterable[Action], states: Bdd) -> Bdd:
-        """Return the states from which one of the actions leads into these."""
-        m, found = self._m, self._m.false
-        for action in actions:
-            pairs = _names(action)
-            primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
-            found = found | m.and_exist(frozenset(then for _, then in pairs), action.relation, primed)
-        return found
-
-
-def _names(action: Action) -> _Pairs:
-    """Return the names of the variables that an action changes, now and then."""
-    return tuple((next(iter(now.support)), next(iter(then.support))) for now, then in action.change)

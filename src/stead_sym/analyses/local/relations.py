@@ -1,0 +1,89 @@
+"""What some steps of an abstraction lead to, and come from: images of sets of states.
+
+The steps that may change the same facts are one part: a BDD over the facts now and those then. A fixpoint
+goes through the parts one after the other, each from all that is new to it since its last turn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from stead_sym.analyses.local.moves import Action, Move
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.errors import Undecided
+
+MOST_NODES = 50_000
+"""The maximum number of nodes of the reached states of an abstraction."""
+
+_Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Relations:
+    """The union of the relations of some actions; where it is ``unchanged``, a state may follow itself."""
+
+    def __init__(self, manager: Manager, actions: Iterable[Action], unchanged: Bdd) -> None:
+        self._m, self._unchanged = manager, unchanged
+        parts: dict[_Pairs, list[Bdd]] = defaultdict(list)
+        for action in actions:
+            parts[_names(action)].append(action.relation)
+        self._parts = [(pairs, manager.disj(some)) for pairs, some in parts.items()]
+
+    @classmethod
+    def of_moves(cls, manager: Manager, moves: Iterable[Move]) -> Relations:
+        """Return the union of the relations of moves."""
+        moves = tuple(moves)
+        unchanged = manager.disj(move.without for move in moves if move.action is None)
+        return cls(manager, (move.action for move in moves if move.action is not None), unchanged)
+
+    def image(self, states: Bdd) -> Bdd:
+        """Return the states to which an action leads from these."""
+        return self._m.disj(self._after(*part, states) for part in self._parts)
+
+    def before(self, states: Bdd) -> Bdd:
+        """Return the states from which a step leads into these."""
+        return self._m.disj([states & self._unchanged, *self._each_before(states)])
+
+    def reached(self, states: Bdd, possible: Bdd) -> Bdd:
+        """Return the states that can be reached from these through the ``possible`` ones.
+
+        Raise `Undecided` if that takes too many nodes.
+        """
+        done = [self._m.false] * len(self._parts)
+        while not all(states == some for some in done):
+            for k, part in enumerate(self._parts):
+                new, done[k] = states & ~done[k], states
+                if new != self._m.false:
+                    states = states | (self._after(*part, new) & possible)
+            if states.dag_size > MOST_NODES:
+                raise Undecided(f"the states of the facts take more than {MOST_NODES:,} nodes")
+        return states
+
+    def reaching(self, through: Bdd, target: Bdd) -> Bdd:
+        """Return the states from which a run through some states leads to the target."""
+        done = [self._m.false] * len(self._parts)
+        while not all(target == some for some in done):
+            for k, part in enumerate(self._parts):
+                new, done[k] = target & ~done[k], target
+                if new != self._m.false:
+                    target = target | (self._before(*part, new) & through)
+        return target
+
+    def _each_before(self, states: Bdd) -> Iterator[Bdd]:
+        return (self._before(*part, states) for part in self._parts)
+
+    def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
+        m = self._m
+        after = m.and_exist(frozenset(now for now, _ in pairs), relation, states)
+        return m.substitute(after, {then: m.var(now) for now, then in pairs})
+
+    def _before(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
+        m = self._m
+        primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
+        return m.and_exist(frozenset(then for _, then in pairs), relation, primed)
+
+
+def _names(action: Action) -> _Pairs:
+    """Return the names of the variables that an action changes, now and then."""
+    return tuple((next(iter(now.support)), next(iter(then.support))) for now, then in action.change)
