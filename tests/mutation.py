@@ -3317,7 +3317,7 @@ MUTATIONS = (
         "ends = m.false",
     ),
     Mutation(
-        "few facts: what is new to a part of the steps is what the part found",
+        "few facts: a part of the steps is asked of what is new to the part before",
         "/analyses/local/relations.py",
         "new, done[k] = states & ~done[k], states",
         "new, done[k] = states & ~done[k - 1], states",

@@ -647,3 +647,29 @@ spec least AG forall m: number. (Limit(m) -> exists x: number. (Limit(x) & x <= 
 """)
     localised = localise(deployment, {"": "any"}).verdicts["least"]
     assert localised.word in ("unknown", verify(deployment, findings=False).verdicts["least"].word)
+
+
+ELSEWHERE = """
+deployment desk
+sort case
+relation Open(case)
+relation Free(case)
+bound case 1
+init
+  Open(a)
+  Open(b)
+  Free(b)
+tool finish(x: case)
+  guard Free(x)
+  effect
+    delete Open(x)
+agent clerk
+  tools finish
+spec ends AG forall x. (Open(x) & (exists y: case. Free(y)) -> EF ~Open(x))
+"""
+
+
+def test_a_call_about_another_record_does_not_end_this_one() -> None:
+    desk = parse_deployment(ELSEWHERE)
+    assert verify(desk, "any").verdicts["ends"].holds is False
+    assert not localise(desk, {"clerk": "any"}).verdicts["ends"].holds
