@@ -3259,13 +3259,13 @@ MUTATIONS = (
     Mutation(
         "few facts: two facts at first are one",
         "/analyses/local/start.py",
-        "len(self._init.by_relation.get(relation, ())) <= 1",
-        "len(self._init.by_relation.get(relation, ())) <= 2",
+        "len(deployment.init.by_relation.get(relation, ())) <= 1",
+        "len(deployment.init.by_relation.get(relation, ())) <= 2",
     ),
     Mutation(
         "few facts: any initial database has what the file lists",
         "/analyses/local/start.py",
-        "return relation not in self._open and len",
+        "return not is_open and len",
         "return len",
     ),
     Mutation(
@@ -3451,7 +3451,7 @@ MUTATIONS = (
     Mutation(
         "few facts: a sentence says nothing of the records in question",
         "/analyses/local/refinement.py",
-        "for value in self._values[fact.binder.sort]:",
+        "for value in self._facts.values[fact.binder.sort]:",
         "for value in ():",
     ),
     Mutation(
@@ -3474,7 +3474,7 @@ MUTATIONS = (
     ),
     Mutation(
         "few facts: runs that a constraint on states leaves out do not count",
-        "/analyses/local/refinement.py",
+        "/analyses/local/abstraction.py",
         "endless = not deployment.fair and any(",
         "endless = any(",
     ),

@@ -42,13 +42,14 @@ from itertools import chain, islice
 from types import MappingProxyType
 
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
+from stead_sym.analyses.local.abstraction import MOST_FACTS, Scope
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.normal import Normal, with_normal_forms
 from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions, together
 from stead_sym.analyses.local.reading import is_instance
-from stead_sym.analyses.local.refinement import MOST_FACTS, MOST_FOR_KEYS, Question, Refuted, Refuting, Scope
+from stead_sym.analyses.local.refinement import MOST_FOR_KEYS, Question, Refuted, Refuting
 from stead_sym.analyses.local.single import emptying
-from stead_sym.analyses.local.start import Start, names_in
+from stead_sym.analyses.local.start import Start, begins_with_at_most_one, names_in
 from stead_sym.analyses.local.values import numbered, sort_of
 from stead_sym.analyses.views.choices import acting, exact, followed, shared, turns
 from stead_sym.deployment.claims import claim_named, determined, written_integers
@@ -182,19 +183,14 @@ class Local:
 
     def _is_single(self, relation: str) -> bool:
         """Return if a relation is shown to have at most one tuple in each reachable state."""
-        if tells_history(relation) or self._most < MOST_FACTS or not self._begins_single(relation):
+        begins_single = begins_with_at_most_one(self.deployment, relation)
+        if tells_history(relation) or self._most < MOST_FACTS or not begins_single:
             return False
         if relation not in self._single:
             one = determined(self.deployment, self.deployment.schema.relation(relation), ())
             found = Local(self.deployment, self._backend, keys=False).shown(expand(Globally("A", one), {}))
             self._single[relation] = isinstance(found, Shown)
         return self._single[relation]
-
-    def _begins_single(self, relation: str) -> bool:
-        """Return if no initial state has two tuples in a relation."""
-        initially = self.deployment.initially
-        is_open = initially is not None and relation in initially.relations
-        return not is_open and len(self.deployment.init.by_relation.get(relation, ())) <= 1
 
     @cached_property
     def _emptying(self) -> Deployment:

@@ -62,6 +62,13 @@ def names_in(fact: Formula) -> tuple[Value, ...]:
     return tuple(sorted({term.value for term in own if isinstance(term, Const) and is_name(term.value)}))
 
 
+def begins_with_at_most_one(deployment: Deployment, relation: str) -> bool:
+    """Return if each initial state has at most one tuple in a relation."""
+    initially = deployment.initially
+    is_open = initially is not None and relation in initially.relations
+    return not is_open and len(deployment.init.by_relation.get(relation, ())) <= 1
+
+
 class Start:
     """Index of the facts of D0 by their values; kept between questions."""
 
@@ -107,10 +114,6 @@ class Start:
             none = manager.conj(~bits[fact] for fact in own)
             parts.append(none | self._any_of(manager, functions, kinds))
         return manager.conj(parts)
-
-    def has_at_most_one(self, relation: str) -> bool:
-        """Return if each initial state has at most one tuple in a relation."""
-        return relation not in self._open and len(self._init.by_relation.get(relation, ())) <= 1
 
     def knows(self, sort: str, value: Value) -> bool:
         """Return if the value is one of C that a name may stand for."""
