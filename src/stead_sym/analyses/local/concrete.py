@@ -144,6 +144,7 @@ class Following:
 
         for values in self._choices():
             add(_At(self._field.initial, self._goal, values))
+        loops = min(MOST_LOOPS, len(self._field.endless) + loops)
         most, first = number + min(most, self._field.left), number
         while waiting and number < most:
             rank, distance, _, wide, at = heapq.heappop(waiting)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from stead_sym.analyses.local.abstraction import Abstraction, Facts, Scope
-from stead_sym.analyses.local.concrete import MOST_LOOPS, Following
+from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.impossible import Asking
@@ -40,8 +40,8 @@ MOST_ALONE = 32
 MORE = 1.5
 """The ratio of the numbers of facts at which a run is searched, and searched again."""
 
-FEW_LOOPS = 1
-"""The number of states from which an endless run is searched before other ways are tried."""
+FEW_LOOPS = 2
+"""The number of states from which an endless run is searched before facts join."""
 
 MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
 """The maximum numbers of states to follow an abstract run: while facts can join, and at last."""
@@ -131,17 +131,13 @@ class Question:
         An answer; facts to join, none if there is a new lemma; an empty text if others are not worth while;
         None if the way fails.
         """
-        stays, search = bool(found.runs.left), None
         if ways.refuting is not None:
             ways.search = self._search(ways.refuting, found.runs)
             if len(self._facts) >= MORE * ways.searched:
-                ways.searched, search = len(self._facts), ways.search
-        if search is not None:
-            yield self._refuted(search.run(MOST_TRIED, loops=FEW_LOOPS if stays else MOST_LOOPS))
-        if stays:
-            yield next(ways.early, None)
-        if search is not None and stays:
-            yield self._refuted(search.run(MOST_TRIED))
+                ways.searched = len(self._facts)
+                yield self._refuted(ways.search.run(MOST_TRIED, loops=FEW_LOOPS))
+        stays = bool(found.runs.left)
+        yield next(ways.early, None) if stays else None
         yield self._with_lemmas(ways.lemmas, found.steps, found.staying())
         yield self._first_new(self._going_on(found))
         if stays and ways.late is not None:
