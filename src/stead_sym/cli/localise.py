@@ -48,7 +48,7 @@ FEW_IDENTIFIERS = 24
 
 def is_local_first(options: argparse.Namespace, deployment: Deployment) -> bool:
     """Return if `--method auto` begins with few facts: the data are large, and nothing else is asked for."""
-    sorts = (sort.name for sort in deployment.schema.sorts if sort.values is None)
+    sorts = deployment.schema.infinite_sorts
     return (
         options.method == "auto"
         and options.engine == "symbolic"

@@ -94,7 +94,7 @@ def claims(deployment: Deployment) -> Iterator[Claim]:
         yield Claim(reference.name, partial(_refers, deployment, reference), reference.span)
     yield Claim(ALWAYS_A_STEP, partial(_possible, deployment))
     for tool in deployment.tools_and_events:
-        if not any(effect.is_ensure for effect in tool.effects):
+        if not tool.has_ensure:
             yield Claim(f"{tool.name} has an effect", partial(_effective, deployment, tool), tool.span)
 
 
@@ -220,7 +220,7 @@ def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formul
         if isinstance(statement, Choose):
             sort, name = statement.binder.sort, statement.binder.name
             body = conjoin(statement.where, _feasible(deployment, statements[number + 1 :]))
-            if deployment.schema.sort(sort).values is not None:
+            if deployment.schema.is_finite(sort):
                 return Exists(Binder(name, sort, declared=True), body)
             constants = deployment.constants[sort]
             named = (substitute(body, {name: Const(value)}) for value in constants)

@@ -51,13 +51,7 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
             raise InputError(f"the gate {name} is given twice; leave one out")
     gates = [gate for name, gate in known.items() if name in listed]  # in one order, whatever is given first
     tools = tuple(tool if tool.event else _gated(tool, gates) for tool in deployment.written.tools)
-    return replace(
-        deployment,
-        written=replace(deployment.written, tools=tools),
-        text=None,
-        ungated=deployment,
-        gated=tuple(gate.name for gate in gates),
-    )
+    return replace(deployment.with_tools(tools), ungated=deployment, gated=tuple(gate.name for gate in gates))
 
 
 def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:

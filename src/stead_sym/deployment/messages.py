@@ -58,7 +58,7 @@ def calls_in_messages(agent: str, calls: Calls, tools: Iterable[Tool]) -> Calls 
             f"a message has at least 1 call and at most {MOST_CALLS}, got {calls.most}", calls.span
         )
     for tool in tools:
-        if any(effect.is_ensure for effect in tool.effects):
+        if tool.has_ensure:
             raise DeclarationError(
                 f"{agent} calls in batches, but {tool.name} has an `ensure`; write its effect with"
                 " `insert`, `delete` and `set`",

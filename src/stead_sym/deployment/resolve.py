@@ -391,7 +391,7 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
     names = Names(schema)
     refuse_doubles("the bound of", ((b.sort, b.span) for b in bounds))
     for bound in bounds:
-        if schema.sort(names.sort(bound.sort, bound.span)).values is not None:
+        if schema.is_finite(names.sort(bound.sort, bound.span)):
             raise DeclarationError(
                 f"sort {bound.sort} is finite: its values are all constants, which no bound limits; "
                 "remove the line",
@@ -402,7 +402,7 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
                 f"the bound of {bound.sort} is {bound.number}; write 0 or more", bound.span
             )
     claimed = {bound.sort: bound.number or 0 for bound in bounds}
-    return MappingProxyType({s.name: claimed.get(s.name, 0) for s in schema.sorts if s.values is None})
+    return MappingProxyType({sort: claimed.get(sort, 0) for sort in schema.infinite_sorts})
 
 
 def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definition, ...]:

@@ -93,14 +93,14 @@ class Selecting:
                 inner = self.read(body)
                 if binder.declared or implies_active(body, binder.name):
                     return replace(formula, body=inner)
-                finite = self.deployment.schema.sort(binder.sort).values is not None
+                finite = self.deployment.schema.is_finite(binder.sort)
                 ranging = And((self.occurs(binder), inner))
                 return replace(formula, binder=replace(binder, declared=finite), body=ranging)
             case Each(binder, body):
                 inner = self.read(body)
                 if binder.declared or implies_active(body, binder.name):
                     return replace(formula, body=inner)
-                finite = self.deployment.schema.sort(binder.sort).values is not None
+                finite = self.deployment.schema.is_finite(binder.sort)
                 counted = _where(inner, self.occurs(binder))
                 return replace(formula, binder=replace(binder, declared=finite), body=counted)
             case _:
@@ -125,7 +125,7 @@ class Selecting:
 
     def occurs(self, binder: Binder) -> Formula:
         """Return the formula that the value of a variable occurs in a shown fact or an offered call."""
-        if not self.role.views and self.deployment.schema.sort(binder.sort).values is None:
+        if not self.role.views and not self.deployment.schema.is_finite(binder.sort):
             return TRUE  # it is active, and all that is active is shown
         return disjunction((*self._in_facts(binder), *self._in_calls(binder)))
 
@@ -163,7 +163,7 @@ class Selecting:
         guard = substitute(tool.guard, dict(zip((param.name for param in tool.params), args, strict=True)))
         binders = []
         for place, (param, arg) in enumerate(zip(tool.params, args, strict=True)):
-            finite = self.deployment.schema.sort(param.sort).values is not None
+            finite = self.deployment.schema.is_finite(param.sort)
             if place != fixed and not (self._is_any_of_many and param.name == SELF):
                 binders.append(Binder(arg.name, param.sort, declared=finite))
         return _some(binders, conjunction((guard, formula)))

@@ -228,7 +228,7 @@ class _Transaction:
             except OutsideSql as error:
                 raise self._outside(str(error), part.span or self._tool.span) from None
         for param in loose:
-            if self._schema.sort(param.sort).values is None:
+            if not self._schema.is_finite(param.sort):
                 self._conditions.begin()
                 there = any_of([*self._conditions.somewhere(self._scope[param.name])])
                 yield f"SELECT 1 WHERE {there.text}"

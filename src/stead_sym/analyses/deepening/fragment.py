@@ -125,7 +125,7 @@ class Fragment:
 
 def leaping(deployment: Deployment) -> Leaping:
     """Return the deployment from which fragments are made, with the relation `leapt` if needed."""
-    if not any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+    if not deployment.has_ensure:
         return Leaping(deployment)
     schema = deployment.schema
     taken = {relation.name for relation in schema.relations}
@@ -187,11 +187,8 @@ def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
 
 def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
     """Return f_S, the largest number of values of S by which one step can exceed a bound."""
-    statements = replace(
-        deployment, written=replace(deployment.written, tools=tuple(map(_drawing, deployment.written.tools)))
-    )
-    most = dict(fresh_values(statements))
-    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+    most = dict(fresh_values(deployment.with_tools(map(_drawing, deployment.written.tools))))
+    if deployment.has_ensure:
         most = {sort: max(1, most.get(sort, 0)) for sort in deployment.bounds}
     return most
 

@@ -70,7 +70,7 @@ class Sliced:
         return frozenset(sort for relation in relations for sort in relation.sorts) - self.used
 
     def _is_open(self, sort: str) -> bool:
-        return self.whole.schema.sort(sort).values is None
+        return not self.whole.schema.is_finite(sort)
 
     # formulas
 

@@ -83,7 +83,6 @@ def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Depl
         for binder in reversed(part.binders):
             sentence = Forall(binder, sentence)
         kept.append(sentence)
-    schema = replace(deployment.schema, relations=(*deployment.schema.relations, *relations))
     tools = tuple(
         replace(
             tool,
@@ -91,9 +90,7 @@ def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Depl
         )
         for tool in deployment.tools_and_events
     )
-    written = replace(deployment.written, tools=tools)
-    init = replace(deployment.init, schema=schema)
-    return replace(deployment, schema=schema, init=init, written=written, text=None), tuple(kept)
+    return deployment.with_tools(tools, relations), tuple(kept)
 
 
 def _remembered(part: _Part, seen: Atom) -> tuple[tuple[Statement, ...], Expanded]:

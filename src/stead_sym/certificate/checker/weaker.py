@@ -32,14 +32,11 @@ def without(deployment: Deployment, left_out: Collection[LeftOut]) -> Deployment
         for one in made
         for name, columns in one.free.items()
     )
-    schema = replace(deployment.schema, relations=(*deployment.schema.relations, *relations))
     tools = [
         *(one.result for one in made),
         *(event for relation in relations for event in _setting(relation)),
     ]
-    written = replace(deployment.written, tools=tuple(tools))
-    init = replace(deployment.init, schema=schema)
-    return replace(deployment, schema=schema, init=init, written=written, text=None)
+    return deployment.with_tools(tools, relations)
 
 
 def _setting(relation: Relation) -> tuple[Tool, Tool]:

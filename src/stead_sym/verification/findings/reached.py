@@ -513,8 +513,7 @@ def _alternative(
     An alternative without statements is meant to change none. For an `ensure` only the first is checked.
     """
     name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
-    unbounded = (sort.name for sort in deployment.schema.sorts if sort.values is None)
-    constants = {sort: deployment.constants[sort] for sort in unbounded}
+    constants = {sort: deployment.constants[sort] for sort in deployment.schema.infinite_sorts}
     nobody = dict.fromkeys(constants, ())
     place = effect.span or tool.span
 

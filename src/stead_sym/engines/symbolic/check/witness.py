@@ -292,7 +292,7 @@ class Witness:
                 else:
                     new.append((sort, name))
         held = {value for value in assignment.values() if place.names.get(value) not in standing}
-        dead = held.difference(*self.model.deployment.constants.values())
+        dead = held - self.model.deployment.all_constants
         options = [[None, *sorted(v for v in dead if self._sort(v) == sort)] for sort, _ in new]
         for choice in product(*options):
             risen = [value for value in choice if value is not None]

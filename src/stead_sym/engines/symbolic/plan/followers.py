@@ -29,7 +29,7 @@ def strengthened(deployment: Deployment) -> Deployment:
     tools = tuple(_strengthened(deployment, tool) for tool in deployment.tools_and_events)
     if tools == deployment.tools_and_events:
         return deployment
-    return replace(deployment, written=replace(deployment.written, tools=tools))
+    return deployment.with_tools(tools)
 
 
 def _strengthened(deployment: Deployment, tool: Tool) -> Tool:
