@@ -32,6 +32,7 @@ from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
 from stead_sym.support.printable import printable
+from stead_sym.verification.verdict import exit_status
 
 _DEEPENING = "deepening"
 """The name under which the parent keeps the results."""
@@ -103,6 +104,11 @@ def verify_deepening(
     return _status(found, strict=options.strict)
 
 
+def _status(found: Deepening, *, strict: bool) -> int:
+    verdicts = (one.verdict for one in found.found.values())
+    return exit_status(verdicts, refused=strict and bool(found.findings))
+
+
 def is_deepening(ended: Stopped) -> bool:
     """Return True if the run that was ended raised bounds."""
     return any(_DEEPENING in known for known in ended.kept)
@@ -158,8 +164,3 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     if ended.interrupted:
         raise KeyboardInterrupt
     return 1 if report is not None and report["status"] == 1 else error.exit_status
-
-
-def _status(found: Deepening, *, strict: bool) -> int:
-    answers = {one.verdict.holds for one in found.found.values() if one.verdict.unexpected}
-    return 1 if answers - {None} or (strict and found.findings) else Undecided.exit_status if answers else 0

@@ -26,7 +26,7 @@ from msgspec import ValidationError, convert
 from stead_sym.analyses.sweeps.executors import local
 from stead_sym.analyses.sweeps.run import Run
 from stead_sym.analyses.sweeps.work import Result, carry_out
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, Undecided
 from stead_sym.support.html import paragraph, table
 
 ABOUT = ("deployment", "size", "bounds", "agent", "gates", "prompts", "engine", "domain")
@@ -88,7 +88,7 @@ class Sweep:
         if any(row.result.unexpected for row in self.rows):
             return 1
         whole = all(row.result.outcome == "done" for row in self.rows) and "unknown" not in words
-        return 0 if whole else 3
+        return 0 if whole else Undecided.exit_status
 
     def __str__(self) -> str:
         """Return the numbers of runs by outcome."""
