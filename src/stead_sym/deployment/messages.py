@@ -36,9 +36,10 @@ from stead_sym.logic.syntax import (
     Formula,
     Not,
     Same,
-    Var,
     conjunction,
     disjunction,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import Relation, message_begun, message_place
 
@@ -218,13 +219,14 @@ class _Messages:
 
     @staticmethod
     def _atom(tool: Tool, place: int) -> Atom:
-        args = tuple(Var(param.name) for param in tool.params)
-        return Atom(message_place(tool.name, place), args, sorts=tuple(param.sort for param in tool.params))
+        return Atom(
+            message_place(tool.name, place),
+            variables_of(tool.params),
+            sorts=tuple(param.sort for param in tool.params),
+        )
 
     @classmethod
     def _some(cls, tool: Tool, place: int) -> Formula:
         """Return the formula that this place has a call of the tool."""
-        found: Formula = cls._atom(tool, place)
-        for param in reversed(tool.params):
-            found = Exists(Binder(param.name, param.sort), found)
-        return found
+        binders = [Binder(param.name, param.sort) for param in tool.params]
+        return quantify(Exists, binders, cls._atom(tool, place))

@@ -68,6 +68,7 @@ from stead_sym.logic.syntax import (
     is_compound,
     is_temporal,
     subformulas,
+    variables_of,
 )
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 from stead_sym.relational.schema import Relation, Schema, Sort, Value, is_numeral
@@ -157,7 +158,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     tools = tuple(resolve_head(tool, names) for tool in tools)
     names = replace(names, definitions={**defined, **offers(tools, schema)})
     for definition in names.definitions.values():
-        use = Use(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
+        use = Use(definition.name, variables_of(definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_effects(tool, names) for tool in tools)

@@ -43,6 +43,8 @@ from stead_sym.logic.syntax import (
     conjunction,
     disjunction,
     map_children,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import tells_history
 
@@ -135,7 +137,9 @@ class Selecting:
                 if sort == binder.sort:
                     others = [Binder(f"{binder.name}.{k}", other) for k, other in enumerate(relation.sorts)]
                     args = [Var(binder.name if k == place else b.name) for k, b in enumerate(others)]
-                    yield _some(others[:place] + others[place + 1 :], self.shown(relation.name, args))
+                    yield quantify(
+                        Exists, others[:place] + others[place + 1 :], self.shown(relation.name, args)
+                    )
 
     def _in_calls(self, binder: Binder) -> Iterator[Formula]:
         for name in self.role.tools:
@@ -166,7 +170,7 @@ class Selecting:
             finite = self.deployment.schema.is_finite(param.sort)
             if place != fixed and not (self._is_any_of_many and param.name == SELF):
                 binders.append(Binder(arg.name, param.sort, declared=finite))
-        return _some(binders, conjunction((guard, formula)))
+        return quantify(Exists, binders, conjunction((guard, formula)))
 
 
 def _where(each: Formula, condition: Formula) -> Formula:
@@ -179,10 +183,4 @@ def _where(each: Formula, condition: Formula) -> Formula:
 
 def own_args(tool: Tool) -> tuple[Var, ...]:
     """Return the parameters of a tool as the arguments of its call."""
-    return tuple(Var(param.name) for param in tool.params)
-
-
-def _some(binders: Sequence[Binder], formula: Formula) -> Formula:
-    for binder in reversed(binders):
-        formula = Exists(binder, formula)
-    return formula
+    return variables_of(tool.params)

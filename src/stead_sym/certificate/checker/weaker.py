@@ -18,7 +18,16 @@ from stead_sym.certificate.document import LeftOut, free
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Statement, Tool
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Atom, Binder, Formula, Var, conjunction, conjuncts, free_variables
+from stead_sym.logic.syntax import (
+    Atom,
+    Binder,
+    Formula,
+    Var,
+    conjunction,
+    conjuncts,
+    free_variables,
+    variables_of,
+)
 from stead_sym.relational.schema import Relation
 
 
@@ -42,7 +51,7 @@ def without(deployment: Deployment, left_out: Collection[LeftOut]) -> Deployment
 def _setting(relation: Relation) -> tuple[Tool, Tool]:
     """Return the events that add a fact about active values to a relation, and that clear it."""
     values = tuple(Binder(f"x{number}", sort) for number, sort in enumerate(relation.sorts))
-    adding = Insert(Atom(relation.name, tuple(Var(value.name) for value in values)))
+    adding = Insert(Atom(relation.name, variables_of(values)))
     return (
         Tool(f"{relation.name}?any", values, effects=(Effect((adding,)),), event=True),
         Tool(f"{relation.name}?none", effects=(Effect((Clear((relation.name,)),)),), event=True),
