@@ -47,7 +47,7 @@ from stead_sym.logic.substitution import (
     wildcard_names,
     without_wildcards,
 )
-from stead_sym.logic.syntax import (  # fmt: skip
+from stead_sym.logic.syntax import (
     TRUE,
     Atom,
     Binder,
@@ -66,7 +66,7 @@ from stead_sym.logic.syntax import (  # fmt: skip
     map_children,
     quantify,
     terms,
-)
+)  # fmt: skip
 from stead_sym.relational.schema import Relation, Schema
 
 _Closing: TypeAlias = Callable[[Resolved], Expanded]
