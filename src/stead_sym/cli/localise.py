@@ -47,7 +47,7 @@ FEW_IDENTIFIERS = 24
 
 
 def is_local_first(options: argparse.Namespace, deployment: Deployment) -> bool:
-    """Return if `--method auto` begins with few facts: the data are large, and nothing else is asked for."""
+    """Return True if `--method auto` tries few facts first: the data are large, and no option forbids it."""
     sorts = deployment.schema.infinite_sorts
     return (
         options.method == "auto"

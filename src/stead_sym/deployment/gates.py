@@ -41,7 +41,7 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
     if not listed:
         return deployment
     if deployment.ungated is not None:
-        raise InputError("the deployment is under gates already; give all of them at once")
+        raise InputError("the deployment already has gates; give all of them at once")
     known = {gate.name: gate for gate in deployment.written.gates}
     for name in listed:
         if name not in known:

@@ -87,8 +87,10 @@ def refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[Fair
                 )
     for action in actions if batched else ():
         if action.kind == "outcome" and action.name in batched:
+            caller = batched[action.name].name or "the agent"
             raise DeclarationError(
-                f"`fair outcome {action.name}` is about calls that are made one by one; write an event",
+                f"`fair outcome {action.name}` needs calls one by one, and {caller} calls in batches; write"
+                " an event",
                 action.span,
             )
         if action.kind != "outcome" and not action.strong:

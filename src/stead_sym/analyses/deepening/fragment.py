@@ -137,8 +137,8 @@ def leaping(deployment: Deployment) -> Leaping:
 def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     """Return A_b for bounds b, one for each unbounded sort.
 
-    If D0 may be any database (`initially any`), the bounds of the deployment determine which, independently
-    of b: with fewer values than b_S or more.
+    If D0 may be any database (`initially any`), the bounds of the deployment limit it, whatever b is. So D0
+    may have more values than b_S.
     """
     deployment = given.deployment
     leaps = None if given.leapt is None else Atom(given.leapt, ())

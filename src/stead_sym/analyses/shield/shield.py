@@ -214,7 +214,7 @@ def _of(
     if model.actors.tools:
         tool = min(model.actors.tools)
         raise InputError(
-            f"who calls {tool} is kept, and a gate does not see it; leave `did {tool}(…) by` out"
+            f"a specification has `did {tool}(…) by`, and a gate cannot read who called; leave `by` out"
         )
     said = [demand for own in kept.values() for demand in own]
     winning = Winning(model, [deployment.told(demand) for demand in said])

@@ -102,7 +102,10 @@ def _answered(
     """Return the answers of an agent that follows no policy."""
     names = [one.name for one in certificate.agents if one.policy is None]
     if answers.name not in names or answers.name not in {role.name for role in deployment.agents}:
-        raise InputError(f"{source}: {short(answers.name)} is no agent that was asked; write it again")
+        raise InputError(
+            f"{source}: it has answers of {short(answers.name)}, which is no agent without a policy;"
+            " write it again"
+        )
     role = deployment.agent(answers.name)
     if role.each is not None:
         raise InputError(f"{source}: {short(role.name)} is many agents, which no table has; write it again")

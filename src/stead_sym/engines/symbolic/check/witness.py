@@ -254,9 +254,10 @@ class Witness:
         assignment: Mapping[str, Value],
         like: Place | None = None,
     ) -> Iterator[Place]:
-        """Yield the successors D' such that (D', σ) is in a set of pairs, those most ``like`` a place first.
+        """Yield the successors D' such that (D', σ) is in a set of pairs.
 
-        A fresh value may be one that the assignment still holds.
+        Those most like the place ``like`` come first. A new value may have the name of a value of σ that
+        is no longer active.
         """
         held = frozenset(self.encoding.held_bits(env.values()))
         within = self.manager.exist(held, pairs)
