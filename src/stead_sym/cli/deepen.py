@@ -12,12 +12,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from stead_sym.agents.roles import deciding
 from stead_sym.analyses.bounds import LIMIT
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.certificate.write import check_directory, uncertifiable_views, write_certificate
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
 from stead_sym.cli.located import locate_error, write_located
@@ -64,10 +63,7 @@ def verify_deepening(
         prepare_report(Path(options.report))
     agents = chosen_agents(deployment, options)
     if options.evidence is not None:
-        prepare(
-            Path(options.evidence),
-            [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
-        )
+        prepare(Path(options.evidence), asked_names(deployment, agents, questions))
     with display(options) as progress:
         found = deepen(
             deployment,

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from stead_sym.agents.roles import deciding
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.limits import display
 from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.errors import InputError
@@ -73,7 +72,7 @@ def verify_locally(
     if options.engine != "symbolic":
         raise InputError("--method local is for the symbolic engine; leave out --engine explicit")
     agents = chosen_agents(deployment, options)
-    names = [spec.name for spec in deployment.asked(questions, deciding(deployment, agents))[1]]
+    names = asked_names(deployment, agents, questions)
     if options.evidence is not None:
         prepare(Path(options.evidence), names)
     with display(options) as progress:

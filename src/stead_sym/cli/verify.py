@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stead_sym.agents.roles import AgentLike, deciding
 from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
 from stead_sym.cli.localise import is_local_first, verify_locally
@@ -119,10 +119,7 @@ def _verify_here(
     if options.evidence is not None:
         from stead_sym.report.folder import prepare, write_evidence
 
-        prepare(
-            Path(options.evidence),
-            [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
-        )
+        prepare(Path(options.evidence), asked_names(deployment, agents, questions))
     if options.certify is not None:
         from stead_sym.certificate.write import check_directory, uncertifiable, write_certificate
 
