@@ -9,8 +9,8 @@ gate takes, all in `ci`, and in `slow` ten times as many, new ones each time; th
 which `--hypothesis-seed` runs the same ones again. `unshrunk` is `ci` that stops at the first example that
 fails, for who only wants to know that one does.
 
-Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to a temporary folder: the
-tests start many processes, and each would compile the package anew, which takes it half a second.
+Where PYTHONDONTWRITEBYTECODE is set, as in images of containers, bytecode goes to the cache of pytest: each
+worker, and each of the many processes that the tests start, would compile what it imports anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from __future__ import annotations
 import gc
 import os
 import random
+import shutil
+import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,9 +50,16 @@ def pytest_configure(config: pytest.Config) -> None:
     if _PROFILE == "slow" and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # before the workers start, and for what they start
-        kept = tempfile.TemporaryDirectory(prefix="bytecode-")
-        os.environ["PYTHONPYCACHEPREFIX"] = kept.name
-        config.add_cleanup(kept.cleanup)
+        kept = Path(__file__).parents[1] / ".pytest_cache" / "bytecode"
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(kept)
+        sys.dont_write_bytecode = False
+        config.add_cleanup(partial(_forget_written, kept / Path(tempfile.gettempdir()).relative_to("/")))
+
+
+def _forget_written(kept: Path) -> None:
+    """Remove the bytecode of files that tests have written, which no later run has."""
+    for folder in kept.glob("pytest-of-*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1869,7 +1869,7 @@ MUTATIONS = (
     Mutation(
         "parameters of finite sorts are active",
         "step/formulas.py",
-        "if self.encoding.schema.sort(sort).values is None:",
+        "if not self.encoding.schema.is_finite(sort):",
         "if True:",
     ),
     Mutation(

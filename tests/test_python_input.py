@@ -102,9 +102,9 @@ ARGUMENTS = {
     ),
     "a limit that is not used": ({"max_states": 9}, st.InputError, r"only the explicit engine counts states"),
     "a limit of none": (
-        {"engine": "explicit", "max_states": 0}, st.InputError, r"max_states=0 is no number of"
+        {"engine": "explicit", "max_states": 0}, st.InputError, r"max_states must be .* at least 1, got 0"
     ),
-    "a limit in words": ({"engine": "explicit", "max_states": "9"}, st.InputError, r"max_states='9' is no"),
+    "a limit in words": ({"engine": "explicit", "max_states": "9"}, st.InputError, r"at least 1, got '9'"),
     "a size in words": (
         {"domain": {"case": "5"}}, st.errors.RestrictionError, r"domain case='5' is no whole number"
     ),

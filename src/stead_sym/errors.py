@@ -89,6 +89,13 @@ class InputError(SteadError):
         return self.message.partition("; ")[2]
 
 
+def at_least_one(name: str, value: object) -> int:
+    """Return the value if it is an integer of at least 1; raise `InputError` otherwise."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(f"{name} must be an integer of at least 1, got {value!r}")
+    return value
+
+
 class ParseError(InputError):
     """The text is not in the deployment language."""
 

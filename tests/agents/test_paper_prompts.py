@@ -104,7 +104,7 @@ def test_the_airline(source):
         (desk, "paper:nowhere.tex", r"nowhere\.tex: cannot be read \(No such file"),
         (desk, "paper", r"write paper:PATH/paper\.tex, or set STEAD_SYM_PAPER; \./paper is a folder"),
         (airline, "paper:SOURCE", r"of other tools than airline has \(archive_case, .*use them with the exa"),
-        (desk, "paper-airline:SOURCE", r"calls that take reservations, of which refund has none"),
+        (desk, "paper-airline:SOURCE", r"all of sort reservation, and refund has none"),
         (desk, "paper-control:SOURCE", r"no listing with the heading 'Control policy text'"),
     ],
 )

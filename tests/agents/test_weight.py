@@ -256,7 +256,7 @@ def test_less_mass_than_asked_for_is_unknown():
     less = stead_sym.verify(desk, ModelAgent(ByteModel(3), prompt), min_mass=least * 1.0001)
     assert all(verdict.holds is None and "--min-mass" in verdict.reason for verdict in less.verdicts.values())
     assert [h.name for h in less.hypotheses.missing] == ["the agent means the offered calls"]
-    with pytest.raises(InputError, match="min_mass=0"):
+    with pytest.raises(InputError, match="min_mass must be above 0 and at most 1, got 0"):
         stead_sym.verify(desk, "baseline", min_mass=0.0)
     policy = stead_sym.verify(desk, "baseline", min_mass=1.0)
     assert all(verdict.holds is not None for verdict in policy.verdicts.values()), "nothing was decoded"

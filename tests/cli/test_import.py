@@ -95,7 +95,7 @@ def test_nothing_is_written_over(tmp_path, capsys):
         (["--ddl", "schema.sql", "--tools", "nothing_here"], "is no file: there is no module"),
         (["--ddl", "schema.sql", "--tools", "desk_tools:nothing"], "has no nothing"),
         (["--ddl", "schema.sql", "--tools", "broken"], "cannot be imported: ZeroDivisionError"),
-        (["--ddl", "schema.sql", "--tools", "desk_tools:__doc__"], "no function"),
+        (["--ddl", "schema.sql", "--tools", "desk_tools:__doc__"], "must be a function or a list"),
         (["--ddl", "schema.sql", "--mcp", "'"], "cannot be read"),
         (["--ddl", "schema.sql", "--mcp", "no-such-command-here"], "does not answer"),
     ],

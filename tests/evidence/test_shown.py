@@ -119,13 +119,13 @@ def assert_numbered(evidence):
     assert trace.loop is None or first.loop == trace.loop
     for run in shown.runs:
         if run.begins is not None:
-            assert shown.runs[run.begins.run - 1].states[run.begins.steps] == run.start
+            assert shown.runs[run.begins.run - 1].trace.states[run.begins.steps] == run.start
             assert run.begins.run < run.number
-        for before, leg in zip(run.states, run.legs, strict=False):
+        for before, leg in zip(run.trace.states, run.legs, strict=False):
             assert before == (leg.node.state, *(s.state for s in leg.node.reason.steps))[leg.index]
             assert leg.fairly == (leg.node.reason.ends is not None and leg.index >= leg.node.reason.ends)
-        assert run.loop is None or run.states[run.loop] == run.states[-1]
-        for state, remarks in zip(run.states, run.remarks, strict=True):
+        assert run.loop is None or run.trace.states[run.loop] == run.trace.states[-1]
+        for state, remarks in zip(run.trace.states, run.remarks, strict=True):
             assert all(remark.node.state == state for remark in remarks)
 
 

@@ -102,7 +102,7 @@ def test_a_damaged_model(folder, tmp_path, broken, how):
             r"--engine-option quantisation: vLLM, .* has no such option; did you mean quant",
         ),
         ({"logprobs_mode": "raw_logits"}, r"--engine-option logprobs_mode: vLLM, .* has no such option"),
-        ({"batch": 0}, r"--engine-option batch=0 is not a number of at least 1"),
+        ({"batch": 0}, r"--engine-option batch must be an integer of at least 1, got 0"),
     ],
 )
 def test_options_that_it_does_not_take(folder, given, message):

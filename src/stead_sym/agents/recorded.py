@@ -30,7 +30,7 @@ from stead_sym.agents.records.digest import digest
 from stead_sym.agents.records.said import SAMPLES, Given, Samples
 from stead_sym.agents.records.store import Store, known
 from stead_sym.deployment.tool import Call
-from stead_sym.errors import AgentError, InputError
+from stead_sym.errors import AgentError, InputError, at_least_one
 from stead_sym.relational.canonical import FORM_VERSION
 from stead_sym.relational.nauty import NAUTY_VERSION
 from stead_sym.support.progress import Progress
@@ -74,11 +74,9 @@ class Asking:
     def __post_init__(self) -> None:
         """Check the numbers."""
         for name in ("samples", "concurrency", "tries"):
-            number = getattr(self, name)
-            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise InputError(f"{name}={number!r} is no number of at least 1; give one")
+            at_least_one(name, getattr(self, name))
         if self.deadline is not None and not 0 < self.deadline < math.inf:
-            raise InputError(f"deadline={self.deadline!r} is no number of seconds above 0; give one, or None")
+            raise InputError(f"deadline must be a number of seconds above 0, or None, got {self.deadline!r}")
 
 
 class Again(Exception):

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from stead_sym.agents.roles import ANY, AgentLike, wrap_all
 from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.deployment.trace import Trace
-from stead_sym.errors import BoundExceeded, InputError
+from stead_sym.errors import BoundExceeded, InputError, at_least_one
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.verify import verify
 
@@ -107,8 +107,7 @@ def least_bounds(
     `Undecided` if a hypothesis is missing, for example if it is not decided that an `ensure` keeps a bound.
     """
     as_deployment(deployment)
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise InputError(f"limit={limit!r} is no number of at least 1; give one")
+    at_least_one("limit", limit)
     agents = {name: ANY if made is None else made for name, made in wrap_all(deployment, agent).items()}
     chosen = frozenset(_chosen(deployment))
     for sort in sorted(chosen & deployment.unbounded):

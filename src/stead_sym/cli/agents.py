@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.possible import Greedy, Rule, Sampling
 from stead_sym.agents.records.store import Store, open_store
-from stead_sym.agents.roles import AgentLike, told_apart, wrap_all
+from stead_sym.agents.roles import AgentLike, deciding, told_apart, wrap_all
 from stead_sym.cli.recorded import ASKED, PYTHON, asked_with, kind_of, recorded_agent
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, Question
 from stead_sym.deployment.parts import ANY, AgentRole
 from stead_sym.errors import InputError
 from stead_sym.models.backends import KINDS, is_server, open_backend
@@ -81,6 +81,13 @@ def chosen_agents(deployment: Deployment, options: argparse.Namespace) -> Mappin
     }
     wrappers = wrap_all(deployment, chosen, canonical_timeout=options.canonical_timeout)
     return {name: wrapper or ANY for name, wrapper in wrappers.items()}
+
+
+def asked_names(
+    deployment: Deployment, agents: Mapping[str, AgentLike], questions: Sequence[Question] | None
+) -> list[str]:
+    """Return the names of the requested specifications, by default of all that are for these agents."""
+    return [spec.name for spec in deployment.asked(questions, deciding(deployment, agents))[1]]
 
 
 def deciding_words(deployment: Deployment, options: argparse.Namespace) -> Mapping[str, str]:

@@ -8,10 +8,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from stead_sym.agents.roles import deciding
 from stead_sym.analyses.blame import MOST_SOLVED, Blame, blame
 from stead_sym.analyses.shield.shield import Shield, shield
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import add_limits, display, print_stopped
 from stead_sym.cli.numbers import positive, tolerance
@@ -59,7 +58,7 @@ def _blame(options: argparse.Namespace) -> int:
         result = verify(
             deployment, agents, questions, domain=domain(request.domain), progress=progress, findings=False
         )
-        asked = [spec.name for spec in deployment.asked(questions, deciding(deployment, agents))[1]]
+        asked = asked_names(deployment, agents, questions)
         if result.broken is not None and questions is None:
             asked.insert(0, result.broken.claim)
         report = _Report(result, options)

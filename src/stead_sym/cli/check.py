@@ -119,7 +119,7 @@ def _initially(d: Deployment, restriction: Restriction) -> Iterator[tuple[str, s
     text = f"{which} offers {calls} {_plural('call', calls)}, {events} {_plural('event', events)} may happen"
     yield "initially", text if calls + events else f"{text}: nothing can happen there"
     for call in islice(sorted(offered | happening), _MOST_CALLS):
-        of_ensure = any(effect.is_ensure for effect in d.tool(call.tool).effects)  # needs a search
+        of_ensure = d.tool(call.tool).has_ensure  # needs a search
         if not of_ensure and next(outcomes(d, call, state, restriction), None) is None:
             yield "", str(no_effect(d, call, Trace(state)))
     if (sort := exceeded(d, state)) is not None:

@@ -28,7 +28,7 @@ def _completion(options: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise InputError(f"completion wants the library shtab; {install('completion')}") from None
+        raise InputError(f"completion needs the library shtab; {install('completion')}") from None
     whole = whole_parser()
     _complete_paths(whole, {"FILE": shtab.FILE, "DIR": shtab.DIR})
     print(shtab.complete(whole, shell=options.shell))

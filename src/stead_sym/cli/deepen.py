@@ -12,12 +12,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from stead_sym.agents.roles import deciding
 from stead_sym.analyses.bounds import LIMIT
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.certificate.write import check_directory, uncertifiable_views, write_certificate
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
 from stead_sym.cli.located import locate_error, write_located
@@ -32,6 +31,7 @@ from stead_sym.report.page import prepare_report, write_report
 from stead_sym.report.progress import progress_line
 from stead_sym.report.streams import console_on
 from stead_sym.support.printable import printable
+from stead_sym.verification.verdict import exit_status
 
 _DEEPENING = "deepening"
 """The name under which the parent keeps the results."""
@@ -63,10 +63,7 @@ def verify_deepening(
         prepare_report(Path(options.report))
     agents = chosen_agents(deployment, options)
     if options.evidence is not None:
-        prepare(
-            Path(options.evidence),
-            [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
-        )
+        prepare(Path(options.evidence), asked_names(deployment, agents, questions))
     with display(options) as progress:
         found = deepen(
             deployment,
@@ -101,6 +98,11 @@ def verify_deepening(
         sys.stdout.flush()
         print(f"stead-sym: unknown: {found.stopped}", file=sys.stderr)
     return _status(found, strict=options.strict)
+
+
+def _status(found: Deepening, *, strict: bool) -> int:
+    verdicts = (one.verdict for one in found.found.values())
+    return exit_status(verdicts, refused=strict and bool(found.findings))
 
 
 def is_deepening(ended: Stopped) -> bool:
@@ -158,8 +160,3 @@ def stopped_deepening(options: argparse.Namespace, ended: Stopped) -> int:
     if ended.interrupted:
         raise KeyboardInterrupt
     return 1 if report is not None and report["status"] == 1 else error.exit_status
-
-
-def _status(found: Deepening, *, strict: bool) -> int:
-    answers = {one.verdict.holds for one in found.found.values() if one.verdict.unexpected}
-    return 1 if answers - {None} or (strict and found.findings) else Undecided.exit_status if answers else 0

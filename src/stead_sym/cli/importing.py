@@ -129,7 +129,7 @@ def _functions(words: str, found: Any) -> list[Callable[..., Any]]:
     listed = list(found) if isinstance(found, list | tuple) else [found]
     functions = [one for one in listed if callable(one)]
     if len(functions) < len(listed):
-        raise InputError(f"{words} is no function and no list of functions; name one of them")
+        raise InputError(f"{words} must be a function or a list of functions, got {found!r:.80}")
     return functions
 
 

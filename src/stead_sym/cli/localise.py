@@ -11,17 +11,16 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from stead_sym.agents.roles import deciding
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.limits import display
 from stead_sym.deployment.deployment import Deployment, Question
-from stead_sym.errors import InputError, Undecided
+from stead_sym.errors import InputError
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.folder import prepare, write_early
 from stead_sym.report.localised import localised_data, print_localised
 from stead_sym.report.partial import message
 from stead_sym.report.streams import console_on
-from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verdict import Verdict, exit_status
 from stead_sym.verification.verify import verify
 
 _REFUSED = {
@@ -47,8 +46,8 @@ FEW_IDENTIFIERS = 24
 
 
 def is_local_first(options: argparse.Namespace, deployment: Deployment) -> bool:
-    """Return if `--method auto` begins with few facts: the data are large, and nothing else is asked for."""
-    sorts = (sort.name for sort in deployment.schema.sorts if sort.values is None)
+    """Return True if `--method auto` tries few facts first: the data are large, and no option forbids it."""
+    sorts = deployment.schema.infinite_sorts
     return (
         options.method == "auto"
         and options.engine == "symbolic"
@@ -73,7 +72,7 @@ def verify_locally(
     if options.engine != "symbolic":
         raise InputError("--method local is for the symbolic engine; leave out --engine explicit")
     agents = chosen_agents(deployment, options)
-    names = [spec.name for spec in deployment.asked(questions, deciding(deployment, agents))[1]]
+    names = asked_names(deployment, agents, questions)
     if options.evidence is not None:
         prepare(Path(options.evidence), names)
     with display(options) as progress:
@@ -98,10 +97,7 @@ def verify_locally(
         print(report)
     else:
         print_localised(found, console_on(sys.stdout), quiet=options.quiet)
-    unexpected = [verdict for verdict in found.verdicts.values() if verdict.unexpected]
-    if any(verdict.holds is not None for verdict in unexpected):
-        return 1
-    return Undecided.exit_status if unexpected else 0
+    return exit_status(found.verdicts.values())
 
 
 def _teller(options: argparse.Namespace, names: Sequence[str]) -> Callable[[Verdict, Moves | None], None]:
@@ -111,7 +107,7 @@ def _teller(options: argparse.Namespace, names: Sequence[str]) -> Callable[[Verd
     def tell(verdict: Verdict, moves: Moves | None) -> None:
         if options.watcher is not None and verdict.holds is not None:
             options.watcher.keep(verdict.spec, message(verdict, moves, console))
-            options.watcher.has_kept_failure |= verdict.unexpected
+            options.watcher.has_kept_failure |= verdict.not_as_expected
         if options.evidence is not None and moves is not None:
             write_early(verdict, moves, names, Path(options.evidence))
 

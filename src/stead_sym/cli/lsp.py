@@ -23,7 +23,7 @@ def _lsp(options: argparse.Namespace) -> int:
     try:
         from stead_sym.cli.editor.server import make_server
     except ImportError:
-        raise InputError(f"lsp wants the library pygls; {install('lsp')}") from None
+        raise InputError(f"lsp needs the library pygls; {install('lsp')}") from None
     with os.fdopen(os.dup(0), "rb") as stdin, os.fdopen(os.dup(1), "wb") as stdout:
         make_server().start_io(stdin, stdout)
     return 0

@@ -37,7 +37,7 @@ def _simulate(options: argparse.Namespace) -> int:
     try:
         from stead_sym.cli.stepper import StepperApp
     except ImportError:
-        raise InputError(f"simulate wants the library textual; {install('tui')}") from None
+        raise InputError(f"simulate needs the library textual; {install('tui')}") from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("simulate wants a terminal; `stead-sym replay` prints a run to a file or a pipe")
     StepperApp(stepper_of(request.load(), options)).run()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stead_sym.agents.roles import AgentLike, deciding
 from stead_sym.cli.agent_options import add_agents, add_model_options
-from stead_sym.cli.agents import chosen_agents
+from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import display
 from stead_sym.cli.localise import is_local_first, verify_locally
@@ -40,8 +40,7 @@ from stead_sym.report.streams import console_on
 from stead_sym.report.terminal import print_verdicts, print_verification
 from stead_sym.support.printable import printable
 from stead_sym.verification.findings.static import lint
-from stead_sym.verification.result import Verification
-from stead_sym.verification.verdict import Verdict
+from stead_sym.verification.verdict import Verdict, exit_status
 from stead_sym.verification.verify import verify
 
 
@@ -120,10 +119,7 @@ def _verify_here(
     if options.evidence is not None:
         from stead_sym.report.folder import prepare, write_evidence
 
-        prepare(
-            Path(options.evidence),
-            [s.name for s in deployment.asked(questions, deciding(deployment, agents))[1]],
-        )
+        prepare(Path(options.evidence), asked_names(deployment, agents, questions))
     if options.certify is not None:
         from stead_sym.certificate.write import check_directory, uncertifiable, write_certificate
 
@@ -179,7 +175,7 @@ def _verify_here(
     if options.evidence is not None:
         write_evidence(result, Path(options.evidence))
     write_located(result, options)
-    return _status(result, strict=options.strict)
+    return exit_status(result.verdicts.values(), refused=options.strict and bool(result.findings))
 
 
 def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
@@ -216,14 +212,7 @@ def _stopped(options: argparse.Namespace, ended: Stopped) -> int:
     )
     if ended.interrupted:
         raise KeyboardInterrupt
-    return 1 if any(known.unexpected for known in verdicts) else error.exit_status
-
-
-def _status(result: Verification, *, strict: bool) -> int:
-    answers = {verdict.holds for verdict in result.verdicts.values() if verdict.unexpected}
-    if answers - {None} or (strict and result.findings):
-        return 1
-    return 3 if None in answers else 0
+    return 1 if any(known.not_as_expected for known in verdicts) else error.exit_status
 
 
 def _teller(
@@ -252,7 +241,7 @@ def _teller(
 
     def tell(verdict: Verdict, moves: Moves) -> None:
         parent.keep(verdict.spec, message(verdict, moves, console))
-        parent.has_kept_failure |= verdict.holds is not None and verdict.unexpected
+        parent.has_kept_failure |= verdict.not_as_expected
         if options.evidence is not None:
             from stead_sym.report.folder import write_early
 

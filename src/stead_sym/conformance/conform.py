@@ -115,7 +115,7 @@ def reached(deployment: Deployment, progress: Progress | None = None) -> Reached
         raise InputError(
             "the deployment reads the past, which no database can be loaded with; keep it in a relation"
         )
-    constants = frozenset[Value]().union(*deployment.constants.values())
+    constants = deployment.all_constants
     restriction = theorem_restriction(deployment, [])
     given = initial_states(deployment, normal_restriction(deployment).values)
     begins = {canonical_form(state, constants).instance: state for state in sorted(given, key=sorted)}
@@ -321,8 +321,7 @@ class Comparison:
         if found in expected:
             number = expected[found]
         else:
-            values = (*self.deployment.constants.values(), *state.active_domain.values())
-            fixed = frozenset(call.args).union(*values)
+            fixed = self.deployment.all_constants.union(call.args, *state.active_domain.values())
             number = next((n for after, n in expected.items() if isomorphic(found, after, fixed)), -2)
         if allowed and said is not None and found == state and number < 0:
             return Difference("refused", call, state, tuple(expected), found, said)
@@ -370,7 +369,7 @@ class Guard:
 
     def note(self, call: Call, state: Instance) -> None:
         """Note the truth values of the literals for a call in a state."""
-        sigma = {p.name: u for p, u in zip(self.tool.params, call.args, strict=True)}
+        sigma = self.tool.given(call)
         for literal, truth in list(self.missing):
             if holds(literal, state, sigma) is truth:
                 del self.missing[literal, truth]

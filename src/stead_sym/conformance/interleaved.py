@@ -59,8 +59,7 @@ class Interleaver:
             found = self.system.state()
         except Unlisted as error:
             return Difference("value not listed", first, state, (), None, str(error), meanwhile)
-        constants = self.deployment.constants.values()
-        known = frozenset((*first.args, *second.args)).union(*constants, *state.active_domain.values())
+        known = self.deployment.all_constants.union(first.args, second.args, *state.active_domain.values())
         ends: dict[Instance, None] = {}
         for order in permutations(calls):
             for end, idle in self._ends(state, order):

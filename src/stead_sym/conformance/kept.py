@@ -20,7 +20,6 @@ from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Value
 
 
 def assert_agrees(
@@ -47,8 +46,7 @@ def assert_agrees(
         there = reached(alone)
         deployment = there.deployment
         state = Instance.of(deployment.schema, [Fact(*_named(fact)) for fact in before])
-        constants = frozenset[Value]().union(*deployment.constants.values())
-        if canonical_form(state, constants).instance not in there.forms:
+        if canonical_form(state, deployment.all_constants).instance not in there.forms:
             raise SkipTest(f"{file} does not reach this state any more")
         comparison = Comparison(deployment, binding, system, there.restriction)
         try:

@@ -130,7 +130,7 @@ class Walker:
             found = self.system.state()
         except Unlisted as error:
             return Difference("value not listed", call, state, expected, None, str(error))
-        fixed = frozenset(call.args).union(*self.deployment.constants.values(), *state.active_domain.values())
+        fixed = self.deployment.all_constants.union(call.args, *state.active_domain.values())
         if found in expected or any(isomorphic(found, end, fixed) for end in expected):
             return found
         if not offered:

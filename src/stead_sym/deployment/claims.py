@@ -39,6 +39,7 @@ from stead_sym.logic.syntax import (
     conjunction,
     disjunction,
     is_compound,
+    quantify,
 )
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Reference, Relation
@@ -94,7 +95,7 @@ def claims(deployment: Deployment) -> Iterator[Claim]:
         yield Claim(reference.name, partial(_refers, deployment, reference), reference.span)
     yield Claim(ALWAYS_A_STEP, partial(_possible, deployment))
     for tool in deployment.tools_and_events:
-        if not any(effect.is_ensure for effect in tool.effects):
+        if not tool.has_ensure:
             yield Claim(f"{tool.name} has an effect", partial(_effective, deployment, tool), tool.span)
 
 
@@ -147,10 +148,8 @@ def _range(deployment: Deployment, relation: Relation) -> Formula:
         for name, sort in zip(names, relation.sorts, strict=True)
         if deployment.schema.sort(sort).is_numeric
     )
-    formula: Formula = Implies(_atom(relation, names), conjunction(inside))
-    for name, sort in reversed(list(zip(names, relation.sorts, strict=True))):
-        formula = Forall(Binder(name, sort), formula)
-    return formula
+    binders = map(Binder, names, relation.sorts)
+    return quantify(Forall, binders, Implies(_atom(relation, names), conjunction(inside)))
 
 
 def determined(deployment: Deployment, relation: Relation, columns: Collection[int]) -> Formula:
@@ -166,11 +165,8 @@ def determined(deployment: Deployment, relation: Relation, columns: Collection[i
         right.append(others[-1] if column in columns else fresh_name(f"y{column + 1}", taken))
     both = And((_atom(relation, others), _atom(relation, right)))
     equal = conjunction(tuple(Equal(Var(x), Var(y)) for x, y in zip(others, right, strict=True) if x != y))
-    formula: Formula = Implies(both, equal)
     sorts = dict(zip((*others, *right), (*relation.sorts, *relation.sorts), strict=True))
-    for name, sort in reversed(sorts.items()):
-        formula = Forall(Binder(name, sort), formula)
-    return formula
+    return quantify(Forall, map(Binder, sorts, sorts.values()), Implies(both, equal))
 
 
 def _refers(deployment: Deployment, reference: Reference) -> Formula:
@@ -180,14 +176,9 @@ def _refers(deployment: Deployment, reference: Reference) -> Formula:
     left = [fresh_name(f"x{column + 1}", taken) for column in range(source.arity)]
     right = [fresh_name(f"y{column + 1}", taken) for column in range(target.arity)]
     right[reference.into] = left[reference.column]
-    there: Formula = _atom(target, right)
-    for column in reversed(range(target.arity)):
-        if column != reference.into:
-            there = Exists(Binder(right[column], target.sorts[column]), there)
-    formula: Formula = Implies(_atom(source, left), there)
-    for name, sort in reversed(list(zip(left, source.sorts, strict=True))):
-        formula = Forall(Binder(name, sort), formula)
-    return formula
+    others = [Binder(right[k], target.sorts[k]) for k in range(target.arity) if k != reference.into]
+    there = quantify(Exists, others, _atom(target, right))
+    return quantify(Forall, map(Binder, left, source.sorts), Implies(_atom(source, left), there))
 
 
 def _atom(relation: Relation, names: Sequence[str]) -> Atom:
@@ -220,7 +211,7 @@ def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formul
         if isinstance(statement, Choose):
             sort, name = statement.binder.sort, statement.binder.name
             body = conjoin(statement.where, _feasible(deployment, statements[number + 1 :]))
-            if deployment.schema.sort(sort).values is not None:
+            if deployment.schema.is_finite(sort):
                 return Exists(Binder(name, sort, declared=True), body)
             constants = deployment.constants[sort]
             named = (substitute(body, {name: Const(value)}) for value in constants)

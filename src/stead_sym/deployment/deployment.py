@@ -31,7 +31,7 @@ from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
 from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction, disjunction
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Schema, Value, holds_message
+from stead_sym.relational.schema import Relation, Schema, Value, holds_message
 from stead_sym.support.html import Displayed
 
 Question: TypeAlias = str | Formula
@@ -106,6 +106,11 @@ class Deployment(Displayed):
         """Return the sort of every value of C; for a numeral, one of the sorts that list it."""
         return MappingProxyType({v: s for s, values in self.constants.items() for v in values})
 
+    @cached_property
+    def all_constants(self) -> frozenset[Value]:
+        """Return C, the constants of all sorts."""
+        return frozenset(self.sort_of_constant)
+
     def outside(self, sort: str, values: Iterable[Value]) -> tuple[Value, ...]:
         """Return those of the S-values that are not in C, in the given order."""
         known = frozenset(self.constants[sort])
@@ -118,6 +123,16 @@ class Deployment(Displayed):
             bounds=MappingProxyType({**self.bounds, **bounds}),
             unbounded=self.unbounded.difference(bounds),
             text=None,
+        )
+
+    def with_tools(self, tools: Iterable[Tool], more: Sequence[Relation] = ()) -> Deployment:
+        """Return the deployment with these tools and events, and with more relations, empty in D0."""
+        written = replace(self.written, tools=tuple(tools))
+        if not more:
+            return replace(self, written=written, text=None)
+        schema = replace(self.schema, relations=(*self.schema.relations, *more))
+        return replace(
+            self, schema=schema, init=replace(self.init, schema=schema), written=written, text=None
         )
 
     # The parts, expanded
@@ -189,6 +204,11 @@ class Deployment(Displayed):
     def tools_and_events(self) -> tuple[Tool, ...]:
         """Return all that changes the state, in the order written."""
         return self._expanded.tools
+
+    @cached_property
+    def has_ensure(self) -> bool:
+        """Return True if some tool or event has an `ensure`."""
+        return any(tool.has_ensure for tool in self.tools_and_events)
 
     @cached_property
     def agents(self) -> tuple[AgentRole, ...]:

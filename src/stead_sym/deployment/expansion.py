@@ -64,6 +64,7 @@ from stead_sym.logic.syntax import (
     conjunction,
     free_variables,
     map_children,
+    quantify,
     terms,
 )  # fmt: skip
 from stead_sym.relational.schema import Relation, Schema
@@ -283,10 +284,7 @@ def _apart_from(other: _Group, group: _Group) -> tuple[Formula, ...]:
     meeting = other.meets(group)
     if meeting is None:
         return ()
-    formula = conjunction(meeting)
-    for binder in reversed(other.binders):
-        formula = Exists(binder, formula)
-    return (Not(formula),)
+    return (Not(quantify(Exists, other.binders, conjunction(meeting))),)
 
 
 def _insertions(
@@ -311,9 +309,7 @@ def _insertions(
         old = Binder(next(names), sort, wild=True)
         row.append(Var(old.name))
         (replaced if column in values else binders).append(old)
-    old_fact: Formula = Atom(relation.name, tuple(row), sorts=relation.sorts)
-    for old in reversed(replaced):
-        old_fact = Exists(old, old_fact)
+    old_fact = quantify(Exists, replaced, Atom(relation.name, tuple(row), sorts=relation.sorts))
     own = (group.where,) if group.where != TRUE else ()
     where = conjunction((old_fact, *own, *condition))
     for chosen in product(*values.values()):

@@ -195,7 +195,7 @@ def no_successor_within(restriction: Restriction, run: Trace) -> Undecided:
 
 def _of_ensure(deployment: Deployment, call: Call) -> str:
     """Return a note on the formulas of an `ensure` if the call has one, else an empty text."""
-    if any(effect.is_ensure for effect in deployment.tool(call.tool).effects):
+    if deployment.tool(call.tool).has_ensure:
         return (
             " (in `ensure`, P(…) is the state before and P'(…) the one after, where anything may hold"
             " that the formula leaves open)"

@@ -338,7 +338,7 @@ def _policy(policy: Policy, tools: Iterable[Tool], visit: Visit) -> Policy:
 
 
 def _tool(tool: Tool, visit: Visit) -> Tool:
-    scope = {param.name: param.sort for param in tool.params}
+    scope = tool.scope
     return replace(
         tool,
         guard=visit(tool.guard, scope),

@@ -41,7 +41,7 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
     if not listed:
         return deployment
     if deployment.ungated is not None:
-        raise InputError("the deployment is under gates already; give all of them at once")
+        raise InputError("the deployment already has gates; give all of them at once")
     known = {gate.name: gate for gate in deployment.written.gates}
     for name in listed:
         if name not in known:
@@ -51,13 +51,7 @@ def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deploymen
             raise InputError(f"the gate {name} is given twice; leave one out")
     gates = [gate for name, gate in known.items() if name in listed]  # in one order, whatever is given first
     tools = tuple(tool if tool.event else _gated(tool, gates) for tool in deployment.written.tools)
-    return replace(
-        deployment,
-        written=replace(deployment.written, tools=tools),
-        text=None,
-        ungated=deployment,
-        gated=tuple(gate.name for gate in gates),
-    )
+    return replace(deployment.with_tools(tools), ungated=deployment, gated=tuple(gate.name for gate in gates))
 
 
 def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:

@@ -29,6 +29,7 @@ from stead_sym.logic.syntax import (
     disjunction,
     free_variables,
     is_compound,
+    quantify,
     terms,
 )
 from stead_sym.relational.schema import Schema
@@ -58,10 +59,7 @@ def out_of_range(effect: Effect, schema: Schema) -> Formula:
                     for part in _outside(term, schema.sort(sort).values or ())
                 )
             )
-            condition = conjoin(statement.where, outside)
-            for binder in reversed(statement.binders):
-                condition = Exists(binder, condition)
-            found.append(condition)
+            found.append(quantify(Exists, statement.binders, conjoin(statement.where, outside)))
     return disjunction(tuple(found))
 
 

@@ -103,7 +103,7 @@ def questions(deployment: Deployment) -> Questions:
 def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
     """Return the question about one `ensure` alternative of a tool."""
     formula, bounds = postcondition(effect), deployment.bounds
-    old = frozenset(p.name for p in tool.params if deployment.schema.sort(p.sort).values is None)
+    old = frozenset(p.name for p in tool.params if not deployment.schema.is_finite(p.sort))
     columns = columns_bounded(formula, old, deployment.schema)
     limits = {sort: _bounded(deployment, sort, columns) for sort in bounds}
     if all(most is not None and most <= bounds[sort] + 1 for sort, most in limits.items()):

@@ -36,9 +36,10 @@ from stead_sym.logic.syntax import (
     Formula,
     Not,
     Same,
-    Var,
     conjunction,
     disjunction,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import Relation, message_begun, message_place
 
@@ -58,7 +59,7 @@ def calls_in_messages(agent: str, calls: Calls, tools: Iterable[Tool]) -> Calls 
             f"a message has at least 1 call and at most {MOST_CALLS}, got {calls.most}", calls.span
         )
     for tool in tools:
-        if any(effect.is_ensure for effect in tool.effects):
+        if tool.has_ensure:
             raise DeclarationError(
                 f"{agent} calls in batches, but {tool.name} has an `ensure`; write its effect with"
                 " `insert`, `delete` and `set`",
@@ -86,8 +87,10 @@ def refuse_beside_messages(agents: tuple[AgentRole, ...], actions: Iterable[Fair
                 )
     for action in actions if batched else ():
         if action.kind == "outcome" and action.name in batched:
+            caller = batched[action.name].name or "the agent"
             raise DeclarationError(
-                f"`fair outcome {action.name}` is about calls that are made one by one; write an event",
+                f"`fair outcome {action.name}` needs calls one by one, and {caller} calls in batches; write"
+                " an event",
                 action.span,
             )
         if action.kind != "outcome" and not action.strong:
@@ -218,13 +221,14 @@ class _Messages:
 
     @staticmethod
     def _atom(tool: Tool, place: int) -> Atom:
-        args = tuple(Var(param.name) for param in tool.params)
-        return Atom(message_place(tool.name, place), args, sorts=tuple(param.sort for param in tool.params))
+        return Atom(
+            message_place(tool.name, place),
+            variables_of(tool.params),
+            sorts=tuple(param.sort for param in tool.params),
+        )
 
     @classmethod
     def _some(cls, tool: Tool, place: int) -> Formula:
         """Return the formula that this place has a call of the tool."""
-        found: Formula = cls._atom(tool, place)
-        for param in reversed(tool.params):
-            found = Exists(Binder(param.name, param.sort), found)
-        return found
+        binders = [Binder(param.name, param.sort) for param in tool.params]
+        return quantify(Exists, binders, cls._atom(tool, place))

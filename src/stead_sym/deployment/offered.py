@@ -34,9 +34,7 @@ def offers(tools: Iterable[Tool], schema: Schema) -> Mapping[str, Definition]:
     return {
         OFFERED + tool.name: Definition(
             OFFERED + tool.name,
-            tuple(
-                Binder(p.name, p.sort, declared=schema.sort(p.sort).values is not None) for p in tool.params
-            ),
+            tuple(Binder(p.name, p.sort, declared=schema.is_finite(p.sort)) for p in tool.params),
             _offered(tool, schema),
             span=tool.span,
         )

@@ -28,8 +28,7 @@ class Naming:
 
     def __init__(self, deployment: Deployment, kept: frozenset[Value]) -> None:
         self._deployment = deployment
-        constants = (value for values in deployment.constants.values() for value in values)
-        self._fixed = kept.union(constants)
+        self._fixed = kept | deployment.all_constants
         sorts = tuple(sort.name for sort in deployment.schema.sorts)
         self._names: dict[str, Iterator[Value]] = {s: generated(s, sorts, self._fixed) for s in sorts}
         self._seen: set[Fact] = set()

@@ -68,6 +68,7 @@ from stead_sym.logic.syntax import (
     is_compound,
     is_temporal,
     subformulas,
+    variables_of,
 )
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 from stead_sym.relational.schema import Relation, Schema, Sort, Value, is_numeral
@@ -157,7 +158,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     tools = tuple(resolve_head(tool, names) for tool in tools)
     names = replace(names, definitions={**defined, **offers(tools, schema)})
     for definition in names.definitions.values():
-        use = Use(definition.name, tuple(Var(p.name) for p in definition.params), span=definition.span)
+        use = Use(definition.name, variables_of(definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_effects(tool, names) for tool in tools)
@@ -391,7 +392,7 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
     names = Names(schema)
     refuse_doubles("the bound of", ((b.sort, b.span) for b in bounds))
     for bound in bounds:
-        if schema.sort(names.sort(bound.sort, bound.span)).values is not None:
+        if schema.is_finite(names.sort(bound.sort, bound.span)):
             raise DeclarationError(
                 f"sort {bound.sort} is finite: its values are all constants, which no bound limits; "
                 "remove the line",
@@ -402,7 +403,7 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
                 f"the bound of {bound.sort} is {bound.number}; write 0 or more", bound.span
             )
     claimed = {bound.sort: bound.number or 0 for bound in bounds}
-    return MappingProxyType({s.name: claimed.get(s.name, 0) for s in schema.sorts if s.values is None})
+    return MappingProxyType({sort: claimed.get(sort, 0) for sort in schema.infinite_sorts})
 
 
 def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definition, ...]:

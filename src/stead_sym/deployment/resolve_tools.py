@@ -156,7 +156,7 @@ def _statement(statement: Statement, block: _Block) -> Statement:
             return replace(statement, binder=binder, where=block.formula(where))
         case Fresh(binder):
             binder = block.declare("fresh", binder, statement.span)
-            if block.names.schema.sort(binder.sort).values is not None:
+            if block.names.schema.is_finite(binder.sort):
                 raise DeclarationError(
                     f"sort {binder.sort} is finite: its values are all constants, so none is fresh; "
                     "use `choose`",

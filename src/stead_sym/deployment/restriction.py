@@ -214,8 +214,7 @@ def _derivation(
 def _restriction(deployment: Deployment, derivation: Sequence[Derivation]) -> Restriction:
     """Return the restriction with the sizes of the derivations: per sort C ∩ U_S, then generated names."""
     sorts = tuple(d.sort for d in derivation)
-    constants = deployment.constants
-    taken = frozenset(value for values in constants.values() for value in values)
+    constants, taken = deployment.constants, deployment.all_constants
     values = {
         d.sort: (*constants[d.sort], *islice(generated(d.sort, sorts, taken), d.size - d.constants))
         for d in derivation

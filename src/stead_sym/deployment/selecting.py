@@ -43,6 +43,8 @@ from stead_sym.logic.syntax import (
     conjunction,
     disjunction,
     map_children,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import tells_history
 
@@ -93,14 +95,14 @@ class Selecting:
                 inner = self.read(body)
                 if binder.declared or implies_active(body, binder.name):
                     return replace(formula, body=inner)
-                finite = self.deployment.schema.sort(binder.sort).values is not None
+                finite = self.deployment.schema.is_finite(binder.sort)
                 ranging = And((self.occurs(binder), inner))
                 return replace(formula, binder=replace(binder, declared=finite), body=ranging)
             case Each(binder, body):
                 inner = self.read(body)
                 if binder.declared or implies_active(body, binder.name):
                     return replace(formula, body=inner)
-                finite = self.deployment.schema.sort(binder.sort).values is not None
+                finite = self.deployment.schema.is_finite(binder.sort)
                 counted = _where(inner, self.occurs(binder))
                 return replace(formula, binder=replace(binder, declared=finite), body=counted)
             case _:
@@ -125,7 +127,7 @@ class Selecting:
 
     def occurs(self, binder: Binder) -> Formula:
         """Return the formula that the value of a variable occurs in a shown fact or an offered call."""
-        if not self.role.views and self.deployment.schema.sort(binder.sort).values is None:
+        if not self.role.views and not self.deployment.schema.is_finite(binder.sort):
             return TRUE  # it is active, and all that is active is shown
         return disjunction((*self._in_facts(binder), *self._in_calls(binder)))
 
@@ -135,7 +137,9 @@ class Selecting:
                 if sort == binder.sort:
                     others = [Binder(f"{binder.name}.{k}", other) for k, other in enumerate(relation.sorts)]
                     args = [Var(binder.name if k == place else b.name) for k, b in enumerate(others)]
-                    yield _some(others[:place] + others[place + 1 :], self.shown(relation.name, args))
+                    yield quantify(
+                        Exists, others[:place] + others[place + 1 :], self.shown(relation.name, args)
+                    )
 
     def _in_calls(self, binder: Binder) -> Iterator[Formula]:
         for name in self.role.tools:
@@ -163,10 +167,10 @@ class Selecting:
         guard = substitute(tool.guard, dict(zip((param.name for param in tool.params), args, strict=True)))
         binders = []
         for place, (param, arg) in enumerate(zip(tool.params, args, strict=True)):
-            finite = self.deployment.schema.sort(param.sort).values is not None
+            finite = self.deployment.schema.is_finite(param.sort)
             if place != fixed and not (self._is_any_of_many and param.name == SELF):
                 binders.append(Binder(arg.name, param.sort, declared=finite))
-        return _some(binders, conjunction((guard, formula)))
+        return quantify(Exists, binders, conjunction((guard, formula)))
 
 
 def _where(each: Formula, condition: Formula) -> Formula:
@@ -179,10 +183,4 @@ def _where(each: Formula, condition: Formula) -> Formula:
 
 def own_args(tool: Tool) -> tuple[Var, ...]:
     """Return the parameters of a tool as the arguments of its call."""
-    return tuple(Var(param.name) for param in tool.params)
-
-
-def _some(binders: Sequence[Binder], formula: Formula) -> Formula:
-    for binder in reversed(binders):
-        formula = Exists(binder, formula)
-    return formula
+    return variables_of(tool.params)

@@ -300,8 +300,7 @@ def breaks_claim(deployment: Deployment, state: Instance) -> bool:
 
 def given(deployment: Deployment, call: Call) -> Mapping[str, Value]:
     """Return the values that a call gives to the parameters of its tool."""
-    params = deployment.tool(call.tool).params
-    return {param.name: value for param, value in zip(params, call.args, strict=True)}
+    return deployment.tool(call.tool).given(call)
 
 
 def _enabled(

@@ -41,6 +41,6 @@ def over(
 ) -> Formula:
     """Return the formula for some, or all, values that the parameters range over (`semantics.offer`)."""
     for param in reversed(tool.params):
-        listed = schema.sort(param.sort).values is not None
+        listed = schema.is_finite(param.sort)
         formula = quantifier(Binder(param.name, param.sort, declared=listed), formula)
     return formula

@@ -164,3 +164,17 @@ class Tool(Located):
     def is_written(self) -> bool:
         """Return True if a file has it: it neither ``stays`` nor ``carries`` calls."""
         return not self.stays and self.carries is None
+
+    @property
+    def has_ensure(self) -> bool:
+        """Return True if some alternative of the effect is an `ensure`."""
+        return any(effect.is_ensure for effect in self.effects)
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """Return the sort of each parameter, by its name."""
+        return {param.name: param.sort for param in self.params}
+
+    def given(self, call: Call) -> dict[str, Value]:
+        """Return the argument of the call for each parameter, by its name."""
+        return {param.name: value for param, value in zip(self.params, call.args, strict=True)}

@@ -146,7 +146,7 @@ class Witnesses:
         raise OutsideForm(f)
 
     def _is_finite(self, sort: str) -> bool:
-        return self._schema.sort(sort).values is not None
+        return self._schema.is_finite(sort)
 
 
 def is_old(

@@ -155,8 +155,7 @@ class FairLoop:
     def _lives(self, tool: Tool, call: Call) -> bool:
         """Return True if each argument of an unbounded sort is active in every state of the loop."""
         return all(
-            self._deployment.schema.sort(param.sort).values is not None
-            or value in state.active_domain[param.sort]
+            self._deployment.schema.is_finite(param.sort) or value in state.active_domain[param.sort]
             for param, value in zip(tool.params, call.args, strict=True)
             for state in self._states
         )

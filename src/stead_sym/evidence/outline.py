@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stead_sym.deployment.trace import Step
+from stead_sym.deployment.trace import Step, Trace
 from stead_sym.evidence.tree import Evidence, Node
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +63,9 @@ class Numbered:
     remarks: tuple[tuple[Remark, ...], ...]
 
     @property
-    def states(self) -> tuple[Instance, ...]:
-        """The state in which the run begins, and the state after each step."""
-        return (self.start, *(leg.step.state for leg in self.legs))
-
-    def changes(self, index: int) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-        """Return the facts that step ``index`` added and removed, each sorted."""
-        before, after = self.states[index].evident, self.states[index + 1].evident
-        return tuple(sorted(after - before)), tuple(sorted(before - after))
-
-    @property
-    def repeats(self) -> str:
-        """The steps that repeat for ever, in words and counted from 1; empty without a loop."""
-        if self.loop is None:
-            return ""
-        one = self.loop + 1 == len(self.legs)
-        return f"{steps_in_words(self.loop, len(self.legs))} {'repeats' if one else 'repeat'} for ever"
+    def trace(self) -> Trace:
+        """The run without the claims about its states."""
+        return Trace(self.start, tuple(leg.step for leg in self.legs), self.loop)
 
     @property
     def is_only_fair(self) -> bool:

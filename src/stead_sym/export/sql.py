@@ -69,6 +69,7 @@ from stead_sym.logic.syntax import (
     conjunction,
     conjuncts,
     free_variables,
+    quantify,
     tells_of_steps,
 )  # fmt: skip
 from stead_sym.relational.schema import Schema
@@ -228,7 +229,7 @@ class _Transaction:
             except OutsideSql as error:
                 raise self._outside(str(error), part.span or self._tool.span) from None
         for param in loose:
-            if self._schema.sort(param.sort).values is None:
+            if not self._schema.is_finite(param.sort):
                 self._conditions.begin()
                 there = any_of([*self._conditions.somewhere(self._scope[param.name])])
                 yield f"SELECT 1 WHERE {there.text}"
@@ -398,9 +399,7 @@ class _Transaction:
         about = [part for part in parts if free_variables(part) & names]
         found += [self._conditions.condition(part, scope) for part in parts if part not in about]
         if left:
-            whole = conjunction(tuple(about)) if about else TRUE
-            for binder in reversed(left):
-                whole = Exists(binder, whole)
+            whole = quantify(Exists, left, conjunction(tuple(about)))
             found.append(self._conditions.condition(whole, scope))
         condition = all_of(found)
         return f" WHERE {condition.text}" * (condition != YES), scope

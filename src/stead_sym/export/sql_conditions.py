@@ -38,6 +38,7 @@ from stead_sym.logic.syntax import (
     Weight,
     conjunction,
     free_variables,
+    quantify,
 )
 from stead_sym.relational.schema import Schema
 
@@ -255,9 +256,7 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
             for other in binders[:k]
         ]
         formula = conjunction((*parts, *apart)) if number else TRUE
-        for binder in reversed(binders):
-            formula = Exists(binder, formula)
-        return self.condition(formula, scope)
+        return self.condition(quantify(Exists, binders, formula), scope)
 
     def _total(self, tally: Tally, scope: Scope) -> tuple[str, Sequence[Condition]]:
         binders, each = [], tally.each

@@ -104,7 +104,7 @@ class Cells:
 
     def _constants(self, deployment: Deployment, sort: str) -> Iterator[tuple[object, Value]]:
         """Yield what stands for each constant of an infinite sort, and the constant."""
-        if self.schema.sort(sort).values is None:
+        if not self.schema.is_finite(sort):
             for value in deployment.constants[sort]:
                 with suppress(InputError):  # no content of the columns stands for it
                     yield self.content(value, sort), value
@@ -121,7 +121,7 @@ class Cells:
 
     def content(self, value: Value, sort: str) -> object:
         """Return what stands for a constant; raise `InputError` if nothing can."""
-        if self.schema.sort(sort).values is not None:
+        if self.schema.is_finite(sort):
             return self._contents[sort][value]
         kind, plain = self._kinds[sort], value.removeprefix(f"{sort}_")
         if kind == "text":
@@ -164,7 +164,7 @@ class Cells:
 
     def shown(self, content: object, sort: str) -> object:
         """Return the argument that a content is, as a call has it; raise `Unusable` if it is none."""
-        if self.schema.sort(sort).values is not None:
+        if self.schema.is_finite(sort):
             value = self._values[sort][content]
             return int(value) if is_numeral(value) else value
         kind = self._kinds[sort]

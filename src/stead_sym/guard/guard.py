@@ -275,7 +275,7 @@ class Guard:
         except SQLAlchemyError as error:
             raise InputError(f"the database cannot be read ({reason_of(error)}); see to it") from None
         granted = agent.decide(state.instance)
-        sorts = {t.name: {p.name: p.sort for p in t.params} for t in self._plans.tools.values()}
+        sorts = {tool.name: tool.scope for tool in self._plans.tools.values()}
         return [state.as_proposed(call, sorts[call.tool]) for call in sorted(granted.calls)]
 
     def calls(self, limit: int = 20) -> Sequence[ToolCall]:

@@ -81,7 +81,7 @@ def _facts(
                 value = cells.value(content, sort)
             except Unusable as error:
                 raise Undecided(f"a column of {relation.name} {error}") from None
-            if cells.schema.sort(sort).values is None:
+            if not cells.schema.is_finite(sort):
                 contents[sort, value] = content
             args.append(value)
         yield Fact(relation.name, tuple(args))

@@ -253,7 +253,7 @@ class Plans:
 
     def _plan(self, tool: Tool, gates: Sequence[Gate]) -> _Plan:
         deployment = self._deployment
-        sorts = {param.name: param.sort for param in tool.params}
+        sorts = tool.scope
         scope = {param.name: self._parameter(param) for param in tool.params}
         guard = deployment.formula(f"offered {tool.name}({', '.join(sorts)})", sorts)
         favouring, parts = [guard], [guard]
@@ -297,7 +297,7 @@ class Plans:
         return Cell(sa.bindparam(_ARGUMENT + param.name, type_=self._cells.type_of(param.sort)), param.sort)
 
     def _is_finite(self, sort: str) -> bool:
-        return self._deployment.schema.sort(sort).values is not None
+        return self._deployment.schema.is_finite(sort)
 
     def try_all(self, connection: sa.Connection) -> None:
         """Run each query once, so that the database has refused what it refuses."""

@@ -124,7 +124,7 @@ def bounds_of(deployment: Deployment) -> Mapping[str, int]:
     return {
         sort: bound
         for sort, bound in deployment.bounds.items()
-        if sort not in deployment.unbounded and deployment.schema.sort(sort).values is None
+        if sort not in deployment.unbounded and not deployment.schema.is_finite(sort)
     }
 
 

@@ -30,6 +30,7 @@ from stead_sym.logic.syntax import (
     conjunction,
     conjuncts,
     map_children,
+    quantify,
     subformulas,
     terms,
 )
@@ -39,10 +40,7 @@ def exists(binders: Sequence[Binder], parts: Sequence[Formula]) -> Formula:
     """Return `exists x, …. f & …`; each variable must be in an atom among the parts."""
     over, held = without_equations(binders, parts)
     over, held = without_lone_columns(over, held)
-    body = conjunction(tuple(held))
-    for binder in reversed(over):
-        body = Exists(binder, body)
-    return FALSE if FALSE in held else body
+    return FALSE if FALSE in held else quantify(Exists, over, conjunction(tuple(held)))
 
 
 def pinned(binders: Collection[str], parts: Sequence[Formula]) -> Mapping[str, Term]:
@@ -152,9 +150,7 @@ def tidied(statement: Insert | Delete | Assign, there: Atom | None = None) -> In
     over, held = without_lone_columns(over, held, own)
     if there is not None and not over and held == [substitute(there, pinned(names, [statement.where]))]:
         held = []
-    where = conjunction(tuple(held))
-    for binder in reversed([one for one in over if one.name not in own]):
-        where = Exists(binder, where)
+    where = quantify(Exists, [one for one in over if one.name not in own], conjunction(tuple(held)))
     return replace(statement, atom=atom, binders=tuple(b for b in over if b.name in own), where=where)
 
 

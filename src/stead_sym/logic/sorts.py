@@ -256,7 +256,7 @@ class _Inference:
         span = binder.span or formula.span
         if binder.known_sort is not None:
             kind = self.names.sort(binder.known_sort, span)
-            if binder.declared and self.names.schema.sort(kind).values is None:
+            if binder.declared and not self.names.schema.is_finite(kind):
                 raise DeclarationError(
                     f"sort {kind} has no declared values for {binder.name} to range over;"
                     f" write `{binder.name}: {kind}`, over the active ones",

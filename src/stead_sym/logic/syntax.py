@@ -24,7 +24,7 @@ result of later ones. `Deployment` applies both steps. The aliases `Raw`, `Resol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, get_args
@@ -646,6 +646,18 @@ def conjunction(parts: tuple[Formula, ...]) -> Formula:
 def disjunction(parts: tuple[Formula, ...]) -> Formula:
     """Return `false`, the part, or the disjunction of the parts."""
     return FALSE if not parts else parts[0] if len(parts) == 1 else Or(parts)
+
+
+def quantify(quantifier: type[Exists | Forall], binders: Iterable[Binder], body: Formula) -> Formula:
+    """Return the formula under one quantifier for each variable, the first outermost."""
+    for binder in reversed([*binders]):
+        body = quantifier(binder, body)
+    return body
+
+
+def variables_of(binders: Iterable[Binder]) -> tuple[Var, ...]:
+    """Return the declared variables as terms."""
+    return tuple(Var(binder.name) for binder in binders)
 
 
 RESOLVE_FIRST = "resolve the formula and expand its definitions first, as `Deployment.formula` does"

@@ -62,6 +62,6 @@ def _check(folder: Path) -> None:
         for line in (folder / _DIGESTS).read_text(encoding="utf-8").splitlines():
             digest, _, name = line.partition("  ")
             if digest_file(folder / name) != digest:
-                raise ModelError(f"{folder / name}: not the file that was put there; remove {folder}")
+                raise ModelError(f"{folder / name}: changed since it was written; remove {folder}")
     except (OSError, UnicodeDecodeError):
         raise ModelError(f"{folder}: not whole; remove it, and it is made again") from None

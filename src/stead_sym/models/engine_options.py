@@ -60,13 +60,6 @@ class EngineOptions:
         return {"options": spelled(left)} if left else {}
 
 
-def at_least_one(key: str, value: object) -> int:
-    """Return the value of an option that must be an integer of at least 1; raise `InputError` otherwise."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"--engine-option {key}={value} is not a number of at least 1; write one")
-    return value
-
-
 @contextmanager
 def refusing(engine: str) -> Iterator[None]:
     """Convert an engine's `TypeError` for a constructor argument to an `InputError` of one line."""

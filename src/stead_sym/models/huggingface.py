@@ -24,8 +24,9 @@ from typing import Any, TypeAlias
 from stead_sym.agents.records.digest import digest, digest_files
 from stead_sym.agents.records.possible import Tokens
 from stead_sym.agents.records.said import Unforced
+from stead_sym.errors import at_least_one
 from stead_sym.models.backend import Request, Written, common_length, unforced
-from stead_sym.models.engine_options import EngineOptions, at_least_one, refusing
+from stead_sym.models.engine_options import EngineOptions, refusing
 from stead_sym.models.tokenizer import ChatTokenizer, library, reporting
 
 Tensor: TypeAlias = Any
@@ -142,7 +143,7 @@ class HuggingFace:
         backend = cls(model, tokenizer, called or name, identity)
         for key in ("together", "memory_mib"):
             if key in own:
-                setattr(backend, key, at_least_one(key, own[key]))
+                setattr(backend, key, at_least_one(f"--engine-option {key}", own[key]))
         return backend
 
     def next_logprobs(self, requests: Sequence[Request]) -> Iterator[tuple[int, Sequence[float]]]:

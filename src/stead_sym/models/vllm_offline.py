@@ -14,9 +14,10 @@ from dataclasses import fields
 from typing import Any
 
 from stead_sym.agents.records.said import Unforced
+from stead_sym.errors import at_least_one
 from stead_sym.models.backend import Request, Written
 from stead_sym.models.engine_answers import Question, Sampled, gathered, questions, read_by
-from stead_sym.models.engine_options import EngineOptions, at_least_one, refusing
+from stead_sym.models.engine_options import EngineOptions, refusing
 from stead_sym.models.huggingface import weights_identity
 from stead_sym.models.tokenizer import ChatTokenizer, library, reporting
 
@@ -89,7 +90,7 @@ class VllmOffline:
         there is no such model or the libraries are not installed.
         """
         given = dict((options or EngineOptions()).values)
-        batch = at_least_one("batch", given.pop("batch", 64))
+        batch = at_least_one("--engine-option batch", given.pop("batch", 64))
         for variable, value in _DEFAULTS.items():
             os.environ.setdefault(variable, value)
         vllm = library("vllm", name, "vllm")

@@ -308,6 +308,15 @@ class Schema:
         except KeyError:
             raise DeclarationError(f"unknown sort {name}; declare it with `sort {name}`", span) from None
 
+    def is_finite(self, sort: str) -> bool:
+        """Return True if the sort of that name lists its values."""
+        return self.sort(sort).values is not None
+
+    @cached_property
+    def infinite_sorts(self) -> tuple[str, ...]:
+        """The names of the sorts that list no values."""
+        return tuple(sort.name for sort in self.sorts if sort.values is None)
+
     def relation(self, name: str, span: Span | None = None) -> Relation:
         """Return the relation symbol of that name; raise `DeclarationError` at ``span`` if there is none."""
         try:
@@ -388,7 +397,7 @@ class Schema:
     def listed(self) -> Mapping[Value, tuple[str, ...]]:
         """The sort of every value that a finite sort lists or that has a text; a numeral may have several."""
         sorts: dict[Value, tuple[str, ...]] = {
-            text.value: (text.sort,) for text in self.texts if self.sort(text.sort).values is None
+            text.value: (text.sort,) for text in self.texts if not self.is_finite(text.sort)
         }
         for sort in self.sorts:
             for value in sort.values or ():

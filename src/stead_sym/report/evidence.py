@@ -164,7 +164,7 @@ def constraints_met(run: Numbered, fair: Sequence[Fairness]) -> Iterable[tuple[F
                 if _is_by(constraint, run.legs[steps].step):
                     yield constraint, steps + 1
                     break
-            elif holds(constraint, run.states[steps]):
+            elif holds(constraint, run.trace.states[steps]):
                 yield constraint, steps
                 break
 
@@ -219,8 +219,8 @@ def _run(
         rows = [
             StepRow(
                 leg.step,
-                *run.changes(k),
-                moves(run.states[k], leg.step),
+                *run.trace.changes(k),
+                moves(run.trace.states[k], leg.step),
                 run.loop is not None and k >= run.loop,
                 checked.step(leg) if checked else "",
             )
@@ -229,8 +229,8 @@ def _run(
         parts += [notes, step_table(rows, ascii_only=ascii_only)] if run.begins is None else []
         parts += [step_table(rows, ascii_only=ascii_only)] if run.begins is not None else []
         notes = labelled()
-    if run.repeats:
-        notes.add_row("loop", Text(f"{'*' if ascii_only else '↺'} {run.repeats}"))
+    if run.trace.repeats:
+        notes.add_row("loop", Text(f"{'*' if ascii_only else '↺'} {run.trace.repeats}"))
     if run.fair_part and not run.is_only_fair:
         notes.add_row("fair", Text(f"{run.fair_part}: there only to show that the run goes on fairly"))
     for constraint, steps in constraints_met(run, fair):

@@ -43,7 +43,7 @@ def _decisions(shown: Outline, moves: MovesOf) -> Iterable[tuple[int, _Taken]]:
     """Return the decisions on the runs, numbered from 1 in the order in which they are taken."""
     taken: dict[tuple[str, Instance, frozenset[Call]], _Taken] = {}
     for run in shown.runs:
-        for state, leg in zip(run.states, run.legs, strict=False):
+        for state, leg in zip(run.trace.states, run.legs, strict=False):
             move = moves(state, leg.step)
             if move is None or move.decision is None:
                 continue

@@ -30,9 +30,9 @@ class ShownLocallyData(Document):
 class LocalReport(Document):
     """The report of `verify --method local`, or of `auto` on large data.
 
-    Findings were not looked for. The claims of the file were checked for the specifications `explored`, which
-    needed all reachable states; other verdicts do not need them. `shown` has the number of facts on which a
-    specification was shown; one that a run decides has that run.
+    It has no findings. The specifications in `explored` were decided from all reachable states, so the claims
+    of the file were checked for them; other verdicts do not depend on these claims. `shown` has the number of
+    facts on which a specification was shown. A specification that a run decides has that run instead.
     """
 
     deployment: str

@@ -80,7 +80,7 @@ def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numb
         None if whole else f"The first {steps:,} of {len(run.legs):,} steps; --evidence DIR writes all.",
         f"{run.fair_part}: there only to show that the run goes on fairly" if run.fair_part else None,
     ]
-    loop = joined(tag("span", "↺ ", aria_hidden="true"), run.repeats)
+    loop = joined(tag("span", "↺ ", aria_hidden="true"), run.trace.repeats)
     return tag(
         "section",
         tag("h4", f"{name[0].upper()}{name[1:]}", _begins(number, shown, run)) if several else None,
@@ -90,7 +90,7 @@ def _run(result: Verification, spec: str, number: int, shown: Outline, run: Numb
             (_part(result, run, part, anchor, met) for part in _parts_of(run, steps)),
             class_="timeline",
         ),
-        tag("p", loop, class_="repeats") if run.repeats else None,
+        tag("p", loop, class_="repeats") if run.trace.repeats else None,
         (tag("p", note, class_="quiet") for note in notes if note),
         class_="run",
         id=anchor,
@@ -135,7 +135,7 @@ def _parts_of(run: Numbered, steps: int) -> list[int | Folded]:
     """Return the steps that fit in the page; repetitions of the same steps are folded into one."""
     legs = [leg.step for leg in run.legs[:steps]]
     loop = None if run.loop is None or run.loop >= steps else run.loop
-    return folded(legs, [run.changes(k) for k in range(steps)], loop)
+    return folded(legs, [run.trace.changes(k) for k in range(steps)], loop)
 
 
 def _part(
@@ -151,8 +151,8 @@ def _part(
 
 def _step(result: Verification, run: Numbered, k: int, anchor: str, met: str | None) -> Html:
     leg = run.legs[k]
-    changes = as_changes(run.start.schema, *run.changes(k))
-    move = result.moves(run.states[k], leg.step)
+    changes = as_changes(run.start.schema, *run.trace.changes(k))
+    move = result.moves(run.trace.states[k], leg.step)
     repeats = run.loop is not None and k >= run.loop
     return tag(
         "li",

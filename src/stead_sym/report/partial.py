@@ -15,7 +15,7 @@ from stead_sym.evidence.document import Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.data import verdict_data
 from stead_sym.report.verdicts import print_evidence, verdict_row, verdict_table
-from stead_sym.verification.verdict import Verdict, expectation, verdict_line
+from stead_sym.verification.verdict import Verdict, expectation, not_as_expected, verdict_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class KnownVerdict:
         return str(self.data["reason"]), expectation(self.word, self._expected), *map(str, scope)
 
     @property
-    def unexpected(self) -> bool:
-        """True if an established verdict differs from the expected one."""
-        return self.word not in ("unknown", self._expected or "holds")
+    def not_as_expected(self) -> bool:
+        """True if the specification is decided, and not as expected."""
+        return not_as_expected(self.word, self._expected)
 
     @property
     def _expected(self) -> str | None:

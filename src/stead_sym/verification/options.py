@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from stead_sym.engines.symbolic.bdd.manager import Backend
-from stead_sym.errors import InputError, RestrictionError
+from stead_sym.errors import InputError, RestrictionError, at_least_one
 from stead_sym.logic.names import check_known
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 
@@ -52,10 +52,9 @@ class Options:
         if self.max_states is not None:
             if self.engine != "explicit":
                 raise InputError("only the explicit engine counts states as it goes; leave max_states out")
-            if not isinstance(self.max_states, int) or self.max_states < 1:
-                raise InputError(f"max_states={self.max_states!r} is no number of at least 1; give one")
+            at_least_one("max_states", self.max_states)
         if self.min_mass is not None and not 0 < self.min_mass <= 1:
-            raise InputError(f"min_mass={self.min_mass!r} is not above 0 and at most 1; give such a number")
+            raise InputError(f"min_mass must be above 0 and at most 1, got {self.min_mass!r}")
         if self.mode == "normal" and not self.wrapped:
             raise RestrictionError("without the wrapper there is the literal domain only; take `theorem`")
         if self.mode == "normal" and self.engine == "explicit":

@@ -186,9 +186,7 @@ class Open:
         deployment = self._deployment
         if self._engine is None:
             return ()
-        by_formula = deployment.initially or any(
-            effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects
-        )
+        by_formula = deployment.initially or deployment.has_ensure
         fair = deployment.fair or deployment.fair_actions
         if by_formula or fair or self._engine.states > MOST_LITERAL:
             return ()

@@ -96,8 +96,8 @@ def as_verification(result: object) -> Verification:
     """
     if not isinstance(result, Verification):
         raise InputError(
-            f"this needs what `verify` returns, and was given a {type(result).__name__}; write bounds into"
-            " the file and verify within them"
+            f"the result of `verify` is needed, got a {type(result).__name__}; write bounds into the file and"
+            " verify within them"
         )
     return result
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from stead_sym.deployment.parts import Expected
 from stead_sym.deployment.trace import Trace
+from stead_sym.errors import Undecided
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.syntax import Resolved
 from stead_sym.support.html import Displayed, code, paragraph
@@ -68,6 +69,11 @@ class Verdict(Displayed):
         return self.word != (self.expected or "holds")
 
     @property
+    def not_as_expected(self) -> bool:
+        """True if the specification is decided, and not as expected."""
+        return not_as_expected(self.word, self.expected)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks that are not empty: the reason, the expectation, the scope."""
         return tuple(filter(None, (self.reason, expectation(self.word, self.expected), *self.scope)))
@@ -79,6 +85,22 @@ class Verdict(Displayed):
     def _repr_html_(self) -> str:
         shown = "" if self.trace is None else self.trace._repr_html_()
         return paragraph(str(self)) + code(str(self.formula)) + shown
+
+
+def not_as_expected(word: str, expected: str | None) -> bool:
+    """Return True if the word decides a specification, but is not the expected one (by default `holds`)."""
+    return word not in ("unknown", expected or "holds")
+
+
+def exit_status(verdicts: Iterable[Verdict], *, refused: bool = False) -> int:
+    """Return 1 if some specification is decided, and not as expected, else 3 if one is unknown, else 0.
+
+    If ``refused``, it is 1 for another reason, such as findings with `--strict`.
+    """
+    found = list(verdicts)
+    if refused or any(verdict.not_as_expected for verdict in found):
+        return 1
+    return Undecided.exit_status if any(verdict.holds is None for verdict in found) else 0
 
 
 def expectation(word: str, expected: str | None) -> str:

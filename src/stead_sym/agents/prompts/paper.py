@@ -111,8 +111,8 @@ def _airline(user: Template, tools: Sequence[Tool], name: str, deployment: str) 
     calls = [tool for tool in tools if tool.params and {p.sort for p in tool.params} == {"reservation"}]
     if shown is None or not calls:
         raise InputError(
-            f"the prompts {name} are of calls that take reservations, of which {deployment} has none;"
-            " use them with the example airline, or prompts of your own"
+            f"the prompts {name} need a tool whose parameters are all of sort reservation, and {deployment}"
+            " has none; use them with the example airline, or prompts of your own"
         )
     answer = json.loads(shown[0])
     [key] = (key for key, value in answer.items() if isinstance(value, list))

@@ -22,7 +22,7 @@ def tool_schemas(tools: Sequence[Tool]) -> str:
             {
                 "name": tool.name,
                 "description": tool.description,
-                "arguments": {param.name: param.sort for param in tool.params},
+                "arguments": tool.scope,
             }
             for tool in sorted(tools, key=lambda tool: tool.name)
         ],

@@ -125,7 +125,7 @@ class Fragment:
 
 def leaping(deployment: Deployment) -> Leaping:
     """Return the deployment from which fragments are made, with the relation `leapt` if needed."""
-    if not any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+    if not deployment.has_ensure:
         return Leaping(deployment)
     schema = deployment.schema
     taken = {relation.name for relation in schema.relations}
@@ -137,8 +137,8 @@ def leaping(deployment: Deployment) -> Leaping:
 def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     """Return A_b for bounds b, one for each unbounded sort.
 
-    If D0 may be any database (`initially any`), the bounds of the deployment determine which, independently
-    of b: with fewer values than b_S or more.
+    If D0 may be any database (`initially any`), the bounds of the deployment limit it, whatever b is. So D0
+    may have more values than b_S.
     """
     deployment = given.deployment
     leaps = None if given.leapt is None else Atom(given.leapt, ())
@@ -187,11 +187,8 @@ def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
 
 def _most_drawn(deployment: Deployment) -> Mapping[str, int]:
     """Return f_S, the largest number of values of S by which one step can exceed a bound."""
-    statements = replace(
-        deployment, written=replace(deployment.written, tools=tuple(map(_drawing, deployment.written.tools)))
-    )
-    most = dict(fresh_values(statements))
-    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+    most = dict(fresh_values(deployment.with_tools(map(_drawing, deployment.written.tools))))
+    if deployment.has_ensure:
         most = {sort: max(1, most.get(sort, 0)) for sort in deployment.bounds}
     return most
 

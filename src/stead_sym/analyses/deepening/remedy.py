@@ -233,8 +233,7 @@ def _archived(change: _Change, sort: str) -> _Change:
     does = ", ".join(f"`{print_statement(statement)}`" for statement in gone)
     if tool.event:
         said = f"add an event `{name}({variable}: {sort})` that can always happen: {does}"
-        with_event = replace(written, tools=(*written.tools, tool))
-        return (*words, said), replace(deployment, written=with_event, text=None)
+        return (*words, said), deployment.with_tools((*written.tools, tool))
     added = replace(
         written,
         tools=(*written.tools, tool),
@@ -270,4 +269,4 @@ def _written(deployment: Deployment, name: str) -> Tool:
 
 def _with_tools(deployment: Deployment, changed: Mapping[str, Tool]) -> Deployment:
     tools = tuple(changed.get(tool.name, tool) for tool in deployment.written.tools)
-    return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+    return deployment.with_tools(tools)

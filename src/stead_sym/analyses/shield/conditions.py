@@ -46,7 +46,7 @@ _DROPPED = 3  # literals on relations that the tool writes; further ones are alw
 
 def conditions(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Iterator[tuple[str, bool]]:
     """Yield each condition as text, with True if it comes from the demands; some may be equivalent."""
-    scope = {param.name: param.sort for param in tool.params}
+    scope = tool.scope
     for text in islice(_read_of(tool, scope, demands), _CLAUSES):
         yield text, True
     near = _near(deployment, tool, demands)

@@ -164,7 +164,7 @@ def _stopped(found: Shield, own: Verification) -> Iterator[str]:
     """Yield the tools of which an agent makes a call that the shield denies."""
     for guarded in found.tools:
         if guarded.denied and guarded.condition is not None:
-            scope = {param.name: param.sort for param in own.deployment.tool(guarded.tool).params}
+            scope = own.deployment.tool(guarded.tool).scope
             against = own.deployment.formula(negated(guarded.condition), scope)
             if own.engine.is_called(guarded.tool, against, selected=True):
                 yield guarded.tool
@@ -214,7 +214,7 @@ def _of(
     if model.actors.tools:
         tool = min(model.actors.tools)
         raise InputError(
-            f"who calls {tool} is kept, and a gate does not see it; leave `did {tool}(…) by` out"
+            f"a specification has `did {tool}(…) by`, and a gate cannot read who called; leave `by` out"
         )
     said = [demand for own in kept.values() for demand in own]
     winning = Winning(model, [deployment.told(demand) for demand in said])
@@ -242,7 +242,7 @@ def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequ
     bits = model.encoding.state_bits | offers.selectors(tool.name)
     allowed, denied = game.allowed[tool.name] & game.reached, game.denied(tool.name) & game.reached
     many = {"allowed": manager.count(allowed, bits), "denied": manager.count(denied, bits)}
-    scope = {param.name: param.sort for param in tool.params}
+    scope = tool.scope
 
     def read() -> Iterator[tuple[Formula, Bdd, bool]]:
         for text, said in conditions(deployment, tool, demands):

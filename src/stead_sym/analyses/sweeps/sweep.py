@@ -26,7 +26,7 @@ from msgspec import ValidationError, convert
 from stead_sym.analyses.sweeps.executors import local
 from stead_sym.analyses.sweeps.run import Run
 from stead_sym.analyses.sweeps.work import Result, carry_out
-from stead_sym.errors import InputError
+from stead_sym.errors import InputError, Undecided, at_least_one
 from stead_sym.support.html import paragraph, table
 
 ABOUT = ("deployment", "size", "bounds", "agent", "gates", "prompts", "engine", "domain")
@@ -88,7 +88,7 @@ class Sweep:
         if any(row.result.unexpected for row in self.rows):
             return 1
         whole = all(row.result.outcome == "done" for row in self.rows) and "unknown" not in words
-        return 0 if whole else 3
+        return 0 if whole else Undecided.exit_status
 
     def __str__(self) -> str:
         """Return the numbers of runs by outcome."""
@@ -127,8 +127,7 @@ def sweep(
     listed = [one if isinstance(one, Run) else _run(one) for one in runs]
     if not listed:
         raise InputError("there are no runs; give one at least")
-    if tries < 1:
-        raise InputError(f"tries={tries} starts no run; give 1 or more")
+    at_least_one("tries", tries)
     by_key = {run.key: run for run in listed}
     with results_in(None if results is None else Path(results)) as kept:
         done: dict[str, Row] = {}

@@ -17,7 +17,7 @@ from stead_sym.analyses.sweeps.run import Job
 from stead_sym.errors import SIGNALLED
 from stead_sym.evidence.document import Json
 from stead_sym.verification.isolated import command_apart
-from stead_sym.verification.verdict import OF_NOTHING
+from stead_sym.verification.verdict import OF_NOTHING, not_as_expected
 
 Outcome: TypeAlias = Literal["done", "stopped", "error", "lost"]
 """The outcome of a run.
@@ -53,7 +53,7 @@ class Result:
     def unexpected(self) -> bool:
         """True if a specification fails, or holds, unexpectedly."""
         return any(
-            word != "unknown" and not word.startswith(self.expected.get(spec, "holds"))
+            not_as_expected(word.partition(",")[0], self.expected.get(spec))
             for spec, word in self.specs.items()
         )
 

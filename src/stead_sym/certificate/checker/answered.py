@@ -63,13 +63,9 @@ class Answered:
     def _selecting(self) -> Selecting:
         return Selecting(self.deployment, self.role)
 
-    @cached_property
-    def _known(self) -> frozenset[Value]:
-        return frozenset(u for values in self.deployment.constants.values() for u in values)
-
-    @cached_property
-    def _open(self) -> tuple[str, ...]:
-        return tuple(sort.name for sort in self.deployment.schema.sorts if sort.values is None)
+    @property
+    def _infinite(self) -> tuple[str, ...]:
+        return self.deployment.schema.infinite_sorts
 
     @cached_property
     def _contexts(self) -> tuple[tuple[Entry, Named], ...]:
@@ -89,10 +85,10 @@ class Answered:
         for args, sorts in there:
             fits = fits and len(args) == len(sorts)
             for value, sort in zip(args, sorts, strict=False):
-                if value in self._known:
+                if value in self.deployment.all_constants:
                     fits = fits and value in self.deployment.constants[sort]
                 else:
-                    fits = fits and sort in self._open and found.setdefault(value, sort) == sort
+                    fits = fits and sort in self._infinite and found.setdefault(value, sort) == sort
         if not fits or not entry.selected or not set(entry.selected) <= set(entry.offered):
             raise CertificateRejected("some offered calls are selected in what is shown and offered", place)
         return found
@@ -114,7 +110,7 @@ class Answered:
             replace(tool, guard=And((tool.guard, self._selects(tool)))) if tool.name in own else tool
             for tool in deployment.tools_and_events
         )
-        return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+        return deployment.with_tools(tools)
 
     def _selects(self, tool: Tool) -> Formula:
         cases: list[Formula] = []
@@ -145,7 +141,7 @@ class Answered:
             domain[sort].append(value)
         there = {*entry.shown, *entry.offered}
         parts += [said if item in there else Not(said) for item, said in self._items(domain, to)]
-        return conjunction((*parts, *(self._no_other(sort, domain[sort], to) for sort in self._open)))
+        return conjunction((*parts, *(self._no_other(sort, domain[sort], to) for sort in self._infinite)))
 
     def _no_other(self, sort: str, values: Sequence[Value], to: Mapping[Value, Term]) -> Formula:
         binder = Binder("context.x", sort)
@@ -169,7 +165,7 @@ class Answered:
                 active = (
                     Exists(Binder("context.z", p.sort), Equal(Var("context.z"), given[p.name]))
                     for p in tool.params
-                    if p.sort in self._open and not names_in_fact(core(tool.guard), p.name)
+                    if p.sort in self._infinite and not names_in_fact(core(tool.guard), p.name)
                 )
                 yield Call(name, args), conjunction((substitute(tool.guard, given), *active))
 
@@ -177,7 +173,7 @@ class Answered:
 
     def few(self) -> Iterator[Formula]:
         """Yield a sentence per sort: at most the given number of its values is shown or offered."""
-        for sort in self._open:
+        for sort in self._infinite:
             binder = Binder("context.x", sort)
             outside = (Not(Equal(Var(binder.name), Const(c))) for c in self.deployment.constants[sort])
             body = conjunction((self._selecting.occurs(binder), *outside))
@@ -192,7 +188,7 @@ class Answered:
     def _offered(self, tool: Tool) -> Formula:
         guard: Formula = tool.guard
         for param in reversed(tool.params):
-            finite = self.deployment.schema.sort(param.sort).values is not None
+            finite = self.deployment.schema.is_finite(param.sort)
             guard = Exists(replace(param, declared=finite), guard)
         return guard
 
@@ -201,7 +197,7 @@ class Answered:
 
         The further values keep everything that is stated about those of the context.
         """
-        most = {sort: self.answers.most.get(sort, 0) for sort in self._open}
+        most = {sort: self.answers.most.get(sort, 0) for sort in self._infinite}
         domain = {sort: list(values) for sort, values in self.deployment.constants.items()}
         to: dict[Value, Term] = {}
         for sort, number in most.items():
@@ -209,7 +205,7 @@ class Answered:
                 domain[sort].append(value)
                 to[value] = _var(value)
         beside = sum(max(needed.true(f), needed.false(f)) for _, f in self._items(domain, to))
-        return most, beside + sum(needed.true(self._no_other(s, domain[s], to)) for s in self._open)
+        return most, beside + sum(needed.true(self._no_other(s, domain[s], to)) for s in self._infinite)
 
 
 def _var(value: Value) -> Var:

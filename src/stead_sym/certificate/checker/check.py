@@ -195,7 +195,7 @@ class Checker:
         self.ledger.empty(self.reached & ~anything, what, "reached states")
         selected = self._selected(grounding, offered)
         ensuring, leaping = None, Leaping(grounding)
-        if any(e.is_ensure for tool in self.deployment.tools_and_events for e in tool.effects):
+        if self.deployment.has_ensure:
             ensuring = Ensuring(grounding)
         idle = self._idle()
         for tool in self.deployment.tools_and_events:

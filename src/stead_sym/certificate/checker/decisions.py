@@ -73,7 +73,7 @@ def by_rules(
         condition, matched = reading.matched(rule, own_args(tool)), m.false
         for call, where in offered.items():
             if call.tool == rule.tool:
-                scope = {param.name: value for param, value in zip(tool.params, call.args, strict=True)}
+                scope = tool.given(call)
                 there = left & where & formulas(condition, scope)
                 result[call] = result[call] | there
                 matched = matched | there

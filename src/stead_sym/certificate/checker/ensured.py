@@ -68,7 +68,7 @@ class Ensuring:
 
     def relation(self, tool: Tool, effect: Effect, call: Call, offered: Bdd) -> Bdd:
         """Return D → D' over the bits of D, their copies and the extra ones."""
-        sigma = {p.name: u for p, u in zip(tool.params, call.args, strict=True)}
+        sigma = tool.given(call)
         made = (
             offered & self.grounding.formulas(effect.when, sigma) & self.joint(postcondition(effect), sigma)
         )

@@ -61,7 +61,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         records = None if induction.constants is None else deployment.init.facts
         claimed = [*chain.from_iterable(asked.values())]
         if induction.constants is not None:
-            known = frozenset(u for values in here.constants.values() for u in values)
+            known = here.all_constants
             if not known.issuperset(mentioned(here, (*claimed, *invariants.values()))):
                 raise CertificateRejected("what is mentioned is a constant", "views")
         if induction.relations is not None:
@@ -102,7 +102,10 @@ def _answered(
     """Return the answers of an agent that follows no policy."""
     names = [one.name for one in certificate.agents if one.policy is None]
     if answers.name not in names or answers.name not in {role.name for role in deployment.agents}:
-        raise InputError(f"{source}: {short(answers.name)} is no agent that was asked; write it again")
+        raise InputError(
+            f"{source}: it has answers of {short(answers.name)}, which is no agent without a policy;"
+            " write it again"
+        )
     role = deployment.agent(answers.name)
     if role.each is not None:
         raise InputError(f"{source}: {short(role.name)} is many agents, which no table has; write it again")
@@ -201,11 +204,7 @@ def _view(deployment: Deployment, facts: tuple[Fact, ...], source: str) -> View:
             new = is_name(value) and value not in deployment.sort_of_constant
             fits = fits and (
                 is_constant
-                or (
-                    deployment.schema.sort(sort).values is None
-                    and new
-                    and sort_of.setdefault(value, sort) == sort
-                )
+                or (not deployment.schema.is_finite(sort) and new and sort_of.setdefault(value, sort) == sort)
             )
         if not fits:
             raise InputError(
@@ -232,7 +231,7 @@ def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str)
             selected = _selected(deployment, role, one.policy, tool)
             guarded[name] = replace(tool, guard=And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
-    return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+    return deployment.with_tools(tools)
 
 
 def _selected(deployment: Deployment, role: AgentRole, policy: str, tool: Tool) -> Formula:

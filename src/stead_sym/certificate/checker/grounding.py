@@ -111,7 +111,7 @@ class Grounding:
             return
         first, rest = binders[0], binders[1:]
         hidden = {name: value for name, value in sigma.items() if name not in {b.name for b in binders}}
-        finite = self.deployment.schema.sort(first.sort).values is not None
+        finite = self.deployment.schema.is_finite(first.sort)
         every = first.declared or (offered and finite)
         for value in self.formulas.candidates(first, condition, hidden):
             here = where if every else where & self.formulas.active(first.sort, value)
@@ -123,7 +123,7 @@ class Grounding:
 
     def leaves(self, tool: Tool, call: Call, offered: Bdd) -> Iterator[Leaf]:
         """Yield the instances of the alternatives of a call that insert and delete."""
-        sigma = {p.name: u for p, u in zip(tool.params, call.args, strict=True)}
+        sigma = tool.given(call)
         for number, effect in enumerate(tool.effects):
             if not effect.is_ensure:
                 where = offered & self.formulas(effect.when, sigma)

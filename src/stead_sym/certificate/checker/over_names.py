@@ -50,12 +50,12 @@ class Given:
     @cached_property
     def sorts(self) -> tuple[str, ...]:
         """The sorts that are not finite."""
-        return tuple(sort.name for sort in self.deployment.schema.sorts if sort.values is None)
+        return self.deployment.schema.infinite_sorts
 
     @cached_property
     def constants(self) -> frozenset[Value]:
         """The set C."""
-        return frozenset(v for values in self.deployment.constants.values() for v in values)
+        return self.deployment.all_constants
 
     def sort_of(self, facts: Iterable[Fact]) -> dict[Value, str]:
         """Return the values outside C of some facts, each with its sort."""

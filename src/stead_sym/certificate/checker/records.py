@@ -49,7 +49,7 @@ def valued(deployment: Deployment, known: Iterable[Value], open_sorts: Iterable[
         TextValue(u, sort, u)
         for sort, values in left.items()
         for u in values
-        if u not in told and schema.sort(sort).values is None
+        if u not in told and not schema.is_finite(sort)
     )
     schema = replace(schema, texts=(*schema.texts, *texts))
     every = {u for values in left.values() for u in values}

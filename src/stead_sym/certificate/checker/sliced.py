@@ -46,6 +46,7 @@ from stead_sym.logic.syntax import (
     children,
     conjunction,
     free_variables,
+    quantify,
     relations_in,
     subformulas,
 )
@@ -70,7 +71,7 @@ class Sliced:
         return frozenset(sort for relation in relations for sort in relation.sorts) - self.used
 
     def _is_open(self, sort: str) -> bool:
-        return self.whole.schema.sort(sort).values is None
+        return not self.whole.schema.is_finite(sort)
 
     # formulas
 
@@ -280,10 +281,8 @@ class Sliced:
 def _holds(relation: Relation, column: int) -> Core:
     """Return the formula that some fact has x in a column."""
     names = ["x" if place == column else f"x?{place}" for place in range(relation.arity)]
-    found: Core = Atom(relation.name, tuple(map(Var, names)))
-    for name, sort in reversed(list(zip(names, relation.sorts, strict=True))):
-        found = found if name == "x" else Exists(Binder(name, sort), found)
-    return found
+    others = [Binder(n, sort) for n, sort in zip(names, relation.sorts, strict=True) if n != "x"]
+    return quantify(Exists, others, Atom(relation.name, tuple(map(Var, names))))
 
 
 def _read(effect: Effect) -> frozenset[str]:

@@ -41,9 +41,10 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Until,
-    Var,
     children,
     is_temporal,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import Relation
 
@@ -77,13 +78,10 @@ def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Depl
     kept: list[Expanded] = []
     for number, part in enumerate(found):
         relations.append(Relation(remembering(number), tuple(binder.sort for binder in part.binders)))
-        seen = Atom(remembering(number), tuple(Var(binder.name) for binder in part.binders))
+        seen = Atom(remembering(number), variables_of(part.binders))
         own, sentence = _remembered(part, seen)
         statements += own
-        for binder in reversed(part.binders):
-            sentence = Forall(binder, sentence)
-        kept.append(sentence)
-    schema = replace(deployment.schema, relations=(*deployment.schema.relations, *relations))
+        kept.append(quantify(Forall, part.binders, sentence))
     tools = tuple(
         replace(
             tool,
@@ -91,9 +89,7 @@ def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Depl
         )
         for tool in deployment.tools_and_events
     )
-    written = replace(deployment.written, tools=tools)
-    init = replace(deployment.init, schema=schema)
-    return replace(deployment, schema=schema, init=init, written=written, text=None), tuple(kept)
+    return deployment.with_tools(tools, relations), tuple(kept)
 
 
 def _remembered(part: _Part, seen: Atom) -> tuple[tuple[Statement, ...], Expanded]:

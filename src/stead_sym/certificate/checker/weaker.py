@@ -18,7 +18,16 @@ from stead_sym.certificate.document import LeftOut, free
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Statement, Tool
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Atom, Binder, Formula, Var, conjunction, conjuncts, free_variables
+from stead_sym.logic.syntax import (
+    Atom,
+    Binder,
+    Formula,
+    Var,
+    conjunction,
+    conjuncts,
+    free_variables,
+    variables_of,
+)
 from stead_sym.relational.schema import Relation
 
 
@@ -32,20 +41,17 @@ def without(deployment: Deployment, left_out: Collection[LeftOut]) -> Deployment
         for one in made
         for name, columns in one.free.items()
     )
-    schema = replace(deployment.schema, relations=(*deployment.schema.relations, *relations))
     tools = [
         *(one.result for one in made),
         *(event for relation in relations for event in _setting(relation)),
     ]
-    written = replace(deployment.written, tools=tuple(tools))
-    init = replace(deployment.init, schema=schema)
-    return replace(deployment, schema=schema, init=init, written=written, text=None)
+    return deployment.with_tools(tools, relations)
 
 
 def _setting(relation: Relation) -> tuple[Tool, Tool]:
     """Return the events that add a fact about active values to a relation, and that clear it."""
     values = tuple(Binder(f"x{number}", sort) for number, sort in enumerate(relation.sorts))
-    adding = Insert(Atom(relation.name, tuple(Var(value.name) for value in values)))
+    adding = Insert(Atom(relation.name, variables_of(values)))
     return (
         Tool(f"{relation.name}?any", values, effects=(Effect((adding,)),), event=True),
         Tool(f"{relation.name}?none", effects=(Effect((Clear((relation.name,)),)),), event=True),

@@ -69,7 +69,7 @@ class Change:
         found: dict[New, list[Value]] = {}
         for relation in schema.relations:
             for place, sort in enumerate(relation.sorts):
-                if schema.sort(sort).values is not None:
+                if schema.is_finite(sort):
                     continue
                 for fact in sorted(self.added):
                     value = fact.args[place] if fact.relation == relation.name else None
@@ -139,7 +139,7 @@ def rights(
             yield from (Step(start, sign, one, sort) for one in distances for sign in "+-" if one != start)
     yield from (one for one in templates.twice if one.sort == sort)
     values = templates.deployment.constants[sort]
-    if templates.schema.sort(sort).values is None and len(values) <= 5:
+    if not templates.schema.is_finite(sort) and len(values) <= 5:
         yield from (Constant(value, sort) for value in values)
 
 

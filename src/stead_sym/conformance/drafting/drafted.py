@@ -31,7 +31,6 @@ from stead_sym.evidence.data import text_digest
 from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.canonical import isomorphic
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
 
 MOST_RUNS = 1_000
@@ -191,9 +190,9 @@ def draft_tool(deployment: Deployment, observed: Observed) -> DraftedTool:
         return replace(made, why="no run changed anything")
     params = [Own(param.name, param.sort) for param in observed.tool.params]
     taken = names_taken(deployment, observed.tool)
-    known = frozenset[Value]().union(*deployment.constants.values())
+    known = deployment.all_constants
     changes = [
-        Change(r.number, r.before, _sigma(observed.tool, r), r.after, known) for r in changed if r.after
+        Change(r.number, r.before, observed.tool.given(r.call), r.after, known) for r in changed if r.after
     ]
     try:
         statements = list(Explanation(deployment, params, taken, changes).statements())
@@ -253,11 +252,7 @@ def _guarded(
 
 
 def _case(tool: Tool, run: Run) -> Case:
-    return Case(Rows(run.before), _sigma(tool, run))
-
-
-def _sigma(tool: Tool, run: Run) -> Mapping[str, Value]:
-    return {param.name: value for param, value in zip(tool.params, run.call.args, strict=True)}
+    return Case(Rows(run.before), tool.given(run.call))
 
 
 def _counted(made: DraftedTool, observed: Observed) -> DraftedTool:
@@ -284,7 +279,7 @@ def names_taken(deployment: Deployment, tool: Tool) -> frozenset[str]:
     return frozenset(
         [
             *(param.name for param in tool.params),
-            *(value for values in deployment.constants.values() for value in values),
+            *deployment.all_constants,
             *(relation.name for relation in schema.relations),
             *(sort.name for sort in schema.sorts),
         ]
@@ -333,7 +328,7 @@ def _contradicted(deployment: Deployment, made: DraftedTool, runs: Sequence[Run]
         drafted, _ = with_draft(deployment, made)
     except SteadError as error:
         raise AssertionError(f"a draft is no text of the language: {error}\n{made.body}") from error
-    constants = frozenset[Value]().union(*drafted.constants.values())
+    constants = drafted.all_constants
     for run in sorted(runs, key=lambda run: run.size):
         if not run.is_known or run.trouble is not None:
             continue

@@ -296,7 +296,7 @@ class Templates:
         for part in parts:
             relation = self.schema.relation(part.relation)
             for place, one in enumerate(part.args):
-                if one is None and self.schema.sort(relation.sorts[place]).values is None:
+                if one is None and not self.schema.is_finite(relation.sorts[place]):
                     if relation.keys != tuple(k for k, a in enumerate(part.args) if a is not None):
                         yield Several(part, place)
                     yield from self._partners(part, place, parts)

@@ -178,8 +178,7 @@ class Observer:
         after, trouble = self._after()
         changed = self.comparison.elsewhere(state, after)
         known = all(
-            self.deployment.schema.sort(param.sort).values is not None
-            or value in state.active_domain[param.sort]
+            self.deployment.schema.is_finite(param.sort) or value in state.active_domain[param.sort]
             for param, value in zip(one.tool.params, call.args, strict=True)
         )
         return Run(len(one.runs), call, state, after, said, known, changed, trouble)
@@ -221,7 +220,7 @@ class Observer:
         if len(self._known) > 300:
             return
         renamed = renamed_shortly(after, self.deployment.constants)
-        form = canonical_form(renamed, frozenset().union(*self.deployment.constants.values())).instance
+        form = canonical_form(renamed, self.deployment.all_constants).instance
         if form not in self._known and self.states.is_sound(renamed):
             self._known.add(form)
             self._waiting.extend((name, renamed, None) for name in self.observed)
@@ -230,15 +229,15 @@ class Observer:
         """Return True if two runs of one call in one state end alike, up to fresh identifiers."""
         if one.after is None or other.after is None or (one.said is None) != (other.said is None):
             return one.after is other.after and (one.said is None) == (other.said is None)
-        values = (*self.deployment.constants.values(), *one.before.active_domain.values())
-        return isomorphic(one.after, other.after, frozenset(one.call.args).union(*values))
+        fixed = self.deployment.all_constants.union(one.call.args, *one.before.active_domain.values())
+        return isomorphic(one.after, other.after, fixed)
 
 
 def renamed_shortly(state: Instance, constants: Mapping[str, tuple[str, ...]]) -> Instance:
     """Return a state with short names for the identifiers that are no constants."""
     renaming: dict[Value, Value] = {}
     for sort, values in state.active_domain.items():
-        if state.schema.sort(sort).values is None:
+        if not state.schema.is_finite(sort):
             others = sorted(values - set(constants[sort]))
             renaming |= {value: f"{sort}{number}" for number, value in enumerate(others, 1)}
     return state.rename(renaming)

@@ -90,7 +90,7 @@ def _of(graph: Graph, restriction: Restriction, action: FairAction) -> Iterator[
                 )
         return
     tool = graph.deployment.tool(str(action.name))
-    unbounded = [k for k, p in enumerate(tool.params) if graph.deployment.schema.sort(p.sort).values is None]
+    unbounded = [k for k, p in enumerate(tool.params) if not graph.deployment.schema.is_finite(p.sort)]
     happening = {call for here in graph.actors for call in here if call.tool == tool.name}
     for call in sorted(happening):
         values = [(tool.params[k].sort, call.args[k]) for k in unbounded]

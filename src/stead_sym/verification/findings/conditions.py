@@ -29,6 +29,8 @@ from stead_sym.logic.syntax import (
     disjunction,
     free_variables,
     map_children,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import Schema, Value
 
@@ -78,9 +80,11 @@ def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | N
                 return None
             case _:
                 pass
-    new = [_over(i.binders, conjunction((i.where, Not(i.atom)))) for i in inserts]
+    new = [quantify(Exists, i.binders, conjunction((i.where, Not(i.atom)))) for i in inserts]
     gone = [
-        _over(d.binders, conjunction((d.where, d.atom, *(Not(_inserted(d.atom, i)) for i in inserts))))
+        quantify(
+            Exists, d.binders, conjunction((d.where, d.atom, *(Not(_inserted(d.atom, i)) for i in inserts)))
+        )
         for d in deletes
     ]
     return conjunction((effect.when, _chosen(effect.statements, disjunction((*new, *gone)), constants)))
@@ -120,17 +124,11 @@ def _without(formula: Formula, fresh: str) -> Formula:
             return map_children(lambda f: _without(f, fresh), formula)
 
 
-def _over(binders: Sequence[Binder], body: Formula) -> Formula:
-    for binder in reversed(binders):
-        body = Exists(binder, body)
-    return body
-
-
 def _clearing(schema: Schema, relation: str, number: int) -> Delete:
     """Return `clear P` as a deletion of all its facts."""
     sorts = schema.relation(relation).sorts
     binders = tuple(Binder(f"cleared_{number}_{k}", sort) for k, sort in enumerate(sorts))
-    return Delete(Atom(relation, tuple(Var(b.name) for b in binders)), binders)
+    return Delete(Atom(relation, variables_of(binders)), binders)
 
 
 def _apart(delete: Delete) -> Delete:
@@ -154,4 +152,4 @@ def _inserted(atom: Atom, insert: Insert) -> Formula:
     args = substitute(insert.atom, apart)
     assert isinstance(args, Atom)
     same = [Equal(s, t) for s, t in zip(atom.args, args.args, strict=True)]
-    return _over(binders, conjunction((substitute(insert.where, apart), *same)))
+    return quantify(Exists, binders, conjunction((substitute(insert.where, apart), *same)))

@@ -27,7 +27,7 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
     changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
     for event in (event for event in deployment.events if event.is_written):
         read = relations_in(event.guard)
-        unbounded = any(deployment.schema.sort(param.sort).values is None for param in event.params)
+        unbounded = any(not deployment.schema.is_finite(param.sort) for param in event.params)
         if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
             yield Finding(
                 "endless event",

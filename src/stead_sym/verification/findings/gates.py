@@ -195,7 +195,7 @@ def _tools(deployment: Deployment) -> tuple[Tool, ...]:
 
 def _read(deployment: Deployment, tool: Tool, formula: Resolved) -> Expanded:
     """Return the formula over the parameters of a tool, in terms of the relations of the states."""
-    scope = {param.name: param.sort for param in tool.params}
+    scope = tool.scope
     return deployment.told(expand(formula, deployment.names.definitions), scope)
 
 

@@ -81,7 +81,7 @@ def never_reached(deployment: Deployment, engine: Engine, specs: Sequence[Spec])
     def reached(formula: Formula, scope: Scope) -> bool:
         told = deployment.told(formula, scope)
         for name in sorted(free_variables(told)):
-            listed = deployment.schema.sort(scope[name]).values is not None
+            listed = deployment.schema.is_finite(scope[name])
             told = Exists(Binder(name, scope[name], declared=listed), told)
         return bool(engine.satisfying(told, {}))
 

@@ -201,7 +201,7 @@ class Missing:
         return frozenset(found)
 
     def _may_be_inactive(self, binder: Binder) -> bool:
-        return self._schema.sort(binder.sort).values is None or bool(self.values(binder))
+        return not self._schema.is_finite(binder.sort) or bool(self.values(binder))
 
 
 def ranges_of(premise: Formula, variables: Collection[str]) -> Formula:
@@ -224,7 +224,7 @@ def _always_active(deployment: Deployment) -> frozenset[str]:
     changed = {
         relation for tool in deployment.tools_and_events for e in tool.effects for relation in deleting(e)
     }
-    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+    if deployment.has_ensure:
         return frozenset()
     return frozenset(u for fact in deployment.init if fact.relation not in changed for u in fact.args)
 

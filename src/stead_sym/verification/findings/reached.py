@@ -45,9 +45,9 @@ from stead_sym.logic.syntax import (
     Quantified,
     Temporal,
     Truth,
-    Var,
     conjuncts,
     relations_in,
+    variables_of,
 )
 from stead_sym.verification.findings.answered import answer_findings, forced_choices, tied_choices
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
@@ -364,7 +364,7 @@ class _Vacuity:
         schema, empty = self.deployment.schema, list[str]()
         for relation in (one for one in relations_in(formula) if one not in schema.telling):
             binders = [Binder(f"x{k}", sort) for k, sort in enumerate(schema.relation(relation).sorts)]
-            fact: Formula = Atom(relation, tuple(Var(binder.name) for binder in binders))
+            fact: Formula = Atom(relation, variables_of(binders))
             for binder in binders:
                 fact = Exists(binder, fact)
             if not self.engine.satisfying(fact, {}):
@@ -513,8 +513,7 @@ def _alternative(
     An alternative without statements is meant to change none. For an `ensure` only the first is checked.
     """
     name = tool.name if len(tool.effects) == 1 else f"alternative {number} of {tool.name}"
-    unbounded = (sort.name for sort in deployment.schema.sorts if sort.values is None)
-    constants = {sort: deployment.constants[sort] for sort in unbounded}
+    constants = {sort: deployment.constants[sort] for sort in deployment.schema.infinite_sorts}
     nobody = dict.fromkeys(constants, ())
     place = effect.span or tool.span
 

@@ -196,6 +196,6 @@ def _calls(model: ReachableStates, name: str) -> tuple[Mapping[str, str], Bdd, B
     absent = m.disj(
         ~encoding.active(vector.sort, vector)
         for vector in params
-        if encoding.schema.sort(vector.sort).values is None
+        if not encoding.schema.is_finite(vector.sort)
     )
     return standing, calls, absent

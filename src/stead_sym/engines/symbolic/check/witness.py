@@ -254,9 +254,10 @@ class Witness:
         assignment: Mapping[str, Value],
         like: Place | None = None,
     ) -> Iterator[Place]:
-        """Yield the successors D' such that (D', σ) is in a set of pairs, those most ``like`` a place first.
+        """Yield the successors D' such that (D', σ) is in a set of pairs.
 
-        A fresh value may be one that the assignment still holds.
+        Those most like the place ``like`` come first. A new value may have the name of a value of σ that
+        is no longer active.
         """
         held = frozenset(self.encoding.held_bits(env.values()))
         within = self.manager.exist(held, pairs)
@@ -292,7 +293,7 @@ class Witness:
                 else:
                     new.append((sort, name))
         held = {value for value in assignment.values() if place.names.get(value) not in standing}
-        dead = held.difference(*self.model.deployment.constants.values())
+        dead = held - self.model.deployment.all_constants
         options = [[None, *sorted(v for v in dead if self._sort(v) == sort)] for sort, _ in new]
         for choice in product(*options):
             risen = [value for value in choice if value is not None]

@@ -155,9 +155,9 @@ def _cost(groups: Sequence[Sequence[Fact]]) -> tuple[int, int]:
 
 
 def _keys(deployment: Deployment, relation: Relation) -> Iterator[Columns]:
-    effects = [(tool, effect) for tool in deployment.tools_and_events for effect in tool.effects]
-    if any(effect.is_ensure for _, effect in effects):
+    if deployment.has_ensure:
         return
+    effects = [(tool, effect) for tool in deployment.tools_and_events for effect in tool.effects]
     declared = set(relation.keys)
     for size in range(relation.arity):
         for key in combinations(range(relation.arity), size):

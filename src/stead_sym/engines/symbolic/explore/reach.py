@@ -299,7 +299,7 @@ class ReachableStates:
         return True
 
     def _by_distance(self) -> Iterator[Bdd]:
-        """Yield R in parts, the first steps first while steps are cheap, so that a reader sees them first."""
+        """Yield R in parts, by the number of steps while that is cheap, so that near states come first."""
         layer = seen = self.initial
         for _ in range(_LAYERS):
             if layer.dag_size > _LAYER:

@@ -21,7 +21,19 @@ from dataclasses import replace
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert, Tool
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Formula, Not, Var, conjunction, conjuncts
+from stead_sym.logic.syntax import (
+    TRUE,
+    Atom,
+    Binder,
+    Exists,
+    Formula,
+    Not,
+    Var,
+    conjunction,
+    conjuncts,
+    quantify,
+    variables_of,
+)
 
 
 def strengthened(deployment: Deployment) -> Deployment:
@@ -29,7 +41,7 @@ def strengthened(deployment: Deployment) -> Deployment:
     tools = tuple(_strengthened(deployment, tool) for tool in deployment.tools_and_events)
     if tools == deployment.tools_and_events:
         return deployment
-    return replace(deployment, written=replace(deployment.written, tools=tools))
+    return deployment.with_tools(tools)
 
 
 def _strengthened(deployment: Deployment, tool: Tool) -> Tool:
@@ -133,7 +145,4 @@ def _nothing_in(deployment: Deployment, relation: str) -> Formula:
     """Return ~exists x̄. P(x̄)."""
     sorts = deployment.schema.relation(relation).sorts
     binders = [Binder(f"of_{relation}_{k}", sort) for k, sort in enumerate(sorts)]
-    some: Formula = Atom(relation, tuple(Var(binder.name) for binder in binders))
-    for binder in reversed(binders):
-        some = Exists(binder, some)
-    return Not(some)
+    return Not(quantify(Exists, binders, Atom(relation, variables_of(binders))))

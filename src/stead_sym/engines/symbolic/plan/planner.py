@@ -186,8 +186,7 @@ def _beyond(task: Task) -> Mapping[str, tuple[Value, ...]]:
     This is as in `deployment.semantics`, so that a step beyond a bound is visible. Representatives have room
     for it.
     """
-    ensures = any(effect.is_ensure for tool in task.deployment.tools_and_events for effect in tool.effects)
-    number = 1 if task.literal and ensures else 0
+    number = 1 if task.literal and task.deployment.has_ensure else 0
     return {sort: task.restriction.beyond(sort, number) for sort in task.restriction.values}
 
 

@@ -212,7 +212,7 @@ class Relaxation:
         allowed = self._possible_singles()
         for param in tool.params:
             env[param.name] = vector = self.bound_vector(param, env)
-            finite = self.deployment.schema.sort(vector.sort).values is not None
+            finite = self.deployment.schema.is_finite(vector.sort)
             allowed = allowed & (self.encoding.valid(vector) if finite else self.active(vector))
         allowed = allowed & self.reads(tool.guard, env)
         for name, kept in self._told.items():

@@ -278,7 +278,7 @@ class EffectCompiler:
         sizes = {
             name: len(self.encoding.values[vector.sort])
             for name, vector in _written_vectors(effect, conditions).items()
-            if self.encoding.schema.sort(vector.sort).values is not None and name not in loose
+            if self.encoding.schema.is_finite(vector.sort) and name not in loose
         }
         agreeing = shared_variables(effect, sizes.keys())
         return agreeing if prod(sizes[name] for name in agreeing) <= _MAX_GROUPS else frozenset()

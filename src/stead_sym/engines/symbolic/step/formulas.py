@@ -201,7 +201,7 @@ class Compiler:
 
     def _possible(self, sort: str, argument: Vector | Value) -> Bdd:
         """Return the condition that the argument is in the domain of a parameter of the sort."""
-        if self.encoding.schema.sort(sort).values is None:
+        if not self.encoding.schema.is_finite(sort):
             return self.encoding.active(sort, argument)
         return self.manager.true if isinstance(argument, str) else self.encoding.valid(argument)
 

@@ -29,6 +29,7 @@ from stead_sym.logic.syntax import (
     conjunction,
     conjuncts,
     free_variables,
+    quantify,
 )
 
 
@@ -69,10 +70,7 @@ class _Block:
     @property
     def formula(self) -> Formula:
         """The block as a formula."""
-        formula = conjunction(self.parts)
-        for binder in reversed(self.binders):
-            formula = Exists(binder, formula)
-        return formula
+        return quantify(Exists, self.binders, conjunction(self.parts))
 
     def atoms(self, relation: str) -> list[Atom]:
         """Return the parts that are atoms of a relation, in the state and not in its successor."""
