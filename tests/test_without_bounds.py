@@ -527,6 +527,19 @@ def test_what_a_written_bound_is_needed_for_is_not_shown_without_it(tmp_path: Pa
         st.check_certificate(path)
 
 
+def test_a_certificate_is_about_every_number_of_a_sort_if_all_of_its_claims_are(tmp_path: Path) -> None:
+    """Of two claims, one needs the bound of a; the other is shown without it, in a later induction."""
+    text = (
+        "deployment d\nsort a, b\nrelation P(a)\nrelation Q(b)\nrelation N(a)\nbound a 1\nbound b any\n"
+        "initially any P\nevent e()\n  effect\n    fresh y: b\n    insert Q(y)\ntool w()\n"
+        "spec one AG atmost 1 x: a. P(x)\nspec none AG ~N(_)\n"
+    )
+    path = st.write_certificate(st.deepen(st.parse_deployment(text), limit=1), tmp_path / "c")
+    data = json.loads((path / "certificate.json").read_text())
+    assert [one["without_bounds"] for one in data["inductions"]] == [[], ["a"]]
+    assert st.check_certificate(path).unbounded == ("b",)
+
+
 FAIR = """
 deployment cutoff
 sort job
