@@ -64,8 +64,13 @@ FIRST = {
         "tests/test_without_bounds.py",
         "tests/test_views.py",
         "tests/certificate/test_every_number.py",
+        "tests/test_views_over_more.py",
     ),
-    "/certificate/checker/views": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/views": (
+        "tests/certificate/test_every_number.py",
+        "tests/test_views.py",
+        "tests/test_views_over_more.py",
+    ),
     "/certificate/checker/over_names": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/watched": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/weaker": ("tests/test_weaker_conditions.py",),
@@ -156,7 +161,11 @@ FIRST = {
     "/analyses/views/weakening": ("tests/test_weaker_conditions.py",),
     "/analyses/views/obstacle": ("tests/test_weaker_conditions.py",),
     "/analyses/views/growing": ("tests/test_slicing.py",),
-    "/analyses/views": ("tests/test_views.py", "tests/test_weaker_conditions.py"),
+    "/analyses/views": (
+        "tests/test_views.py",
+        "tests/test_weaker_conditions.py",
+        "tests/test_views_over_more.py",
+    ),
     "/analyses/deepening": (
         "tests/test_unknown.py",
         "tests/test_deepening.py",
@@ -3552,6 +3561,30 @@ MUTATIONS = (
         "else 0",
     ),
     Mutation(
+        "the checker takes fewer values of a bounded sort than there may be",
+        "/certificate/checker/views.py",
+        "unbounded + sum(self._bounds.values())",
+        "unbounded",
+    ),
+    Mutation(
+        "the checker takes a fact to have as many values of a bounded sort as a part",
+        "/certificate/checker/needed.py",
+        "values = self._bounds.get(binder.sort, k)",
+        "values = k",
+    ),
+    Mutation(
+        "nothing keeps a parameter of a bounded sort active for the checker",
+        "/certificate/checker/needed.py",
+        "infinite = [param for param in tool.params if self._infinite(param.sort)]",
+        "infinite = [param for param in tool.params if self.open(param.sort)]",
+    ),
+    Mutation(
+        "nothing keeps a chosen value of a bounded sort active for the checker",
+        "/certificate/checker/needed.py",
+        "if self._infinite(binder.sort):\n",
+        "if self.open(binder.sort):\n",
+    ),
+    Mutation(
         "the checker takes a part of a view for a view",
         "/certificate/checker/views.py",
         'self._true(part in self.given.views, "a part of a view is a view", place)',
@@ -3886,8 +3919,14 @@ MUTATIONS = (
     Mutation(
         "a specification is asked of the views alone",
         "/analyses/views/closure.py",
-        "sizes = self.gluing.sizes(self.needs.refuted(sentence))",
-        "sizes = tuple(min(n, self.k) for n in self.gluing.sizes(self.needs.refuted(sentence)))",
+        "sizes = self.gluing.sizes(number)\n            refuted",
+        "sizes = tuple(min(n, self.k) for n in self.gluing.sizes(number))\n            refuted",
+    ),
+    Mutation(
+        "fewer values of a bounded sort are looked at than there may be",
+        "/analyses/views/needs.py",
+        "min(n, bounds.get(sort, n))",
+        "min(n, bounds.get(sort, n + 1) - 1)",
     ),
     Mutation(
         "what may be possible later is taken for what always is",

@@ -495,11 +495,11 @@ spec kept AG ~Lost(_)
 def test_a_written_bound_beside_any_loses_no_verdict(tmp_path: Path) -> None:
     """What holds for every number of all sorts holds within the bound, which is then a claim of its own."""
     found = st.deepen(st.parse_deployment(MIXED), limit=1)
-    for name in ("kept", "bound task 2"):
+    for name, sorts in (("kept", ("task", "file")), ("bound task 2", ("file",))):
         assert found[name].holds
         shown = found.found[name].every_number
         assert shown is not None
-        assert shown.sorts == ("task", "file")
+        assert shown.sorts == sorts
     bounded = next(one for one in found.hypotheses.all if one.name == "bounded")
     assert bounded.status == "established"
     path = st.write_certificate(found, tmp_path / "c")
@@ -517,7 +517,7 @@ def test_what_a_written_bound_is_needed_for_is_not_shown_without_it(tmp_path: Pa
     assert shown is not None
     assert shown.sorts == ("b",)
     path = st.write_certificate(found, tmp_path / "c")
-    assert st.check_certificate(path).claims
+    assert st.check_certificate(path).unbounded == ("b",)
     document = path / "certificate.json"
     data = json.loads(document.read_text())
     for induction in data["inductions"]:
@@ -525,6 +525,19 @@ def test_what_a_written_bound_is_needed_for_is_not_shown_without_it(tmp_path: Pa
     document.write_text(json.dumps(data, indent=1, ensure_ascii=False))
     with pytest.raises((CertificateRejected, InputError)):
         st.check_certificate(path)
+
+
+def test_a_certificate_is_about_every_number_of_a_sort_if_all_of_its_claims_are(tmp_path: Path) -> None:
+    """Of two claims, one needs the bound of a; the other is shown without it, in a later induction."""
+    text = (
+        "deployment d\nsort a, b\nrelation P(a)\nrelation Q(b)\nrelation N(a)\nbound a 1\nbound b any\n"
+        "initially any P\nevent e()\n  effect\n    fresh y: b\n    insert Q(y)\ntool w()\n"
+        "spec one AG atmost 1 x: a. P(x)\nspec none AG ~N(_)\n"
+    )
+    path = st.write_certificate(st.deepen(st.parse_deployment(text), limit=1), tmp_path / "c")
+    data = json.loads((path / "certificate.json").read_text())
+    assert [one["without_bounds"] for one in data["inductions"]] == [[], ["a"]]
+    assert st.check_certificate(path).unbounded == ("b",)
 
 
 FAIR = """

@@ -129,7 +129,7 @@ def test_what_is_written_is_accepted(text_: str, agent: str, claims: set[str], t
     checked = st.check_certificate(write_views(found, tmp_path))
     assert checked.verdicts == dict.fromkeys(claims, "holds")
     assert {name for name, one in found.found.items() if one.every_number} >= claims
-    assert set(checked.unbounded) == found.deployment.unbounded
+    assert set(checked.unbounded) >= found.deployment.unbounded
     assert checked.number > 10
 
 

@@ -18,7 +18,8 @@ from stead_sym.support.wrapping import Text, headed, indented, labelled
 class LookData(Document):
     """An alternative of a tool or event, with the number of records over which its steps are examined.
 
-    They are examined over `total` = x + `named` - `written` + `kept` records for local views on x records.
+    They are examined over `total` = x + `named` - `written` + `kept` records for local views on x records, or
+    fewer if a bound of the file allows no more of a sort.
     `outside` is the reason why they are not, empty if they are.
     """
 
@@ -110,7 +111,10 @@ def _looks(plan: ViewsPlan) -> RenderableType:
         cells = ("", "", "", "-") if one.outside else map(str, (one.named, one.written, one.kept, one.total))
         table.add_row(Text(_step(one, plan)), *cells, Text(_remark(one)))
     title = Text(f"steps, each over n = k + m - v + g records, for k = {plan.ks[0]}")
-    legend = Text("m named by the step, v of these in the fact that it writes, g witnesses of what it asks")
+    said = "m named by the step, v of these in the fact that it writes, g witnesses of what it asks"
+    if any(sort not in plan.sorts for sort in plan.deployment.bounds):
+        said += "; of a sort with a bound no more than it allows"
+    legend = Text(said)
     return Group(title, indented(table), indented(legend))
 
 

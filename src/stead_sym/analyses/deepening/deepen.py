@@ -26,7 +26,7 @@ from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.result import Deepening, Found, Round
 from stead_sym.analyses.deepening.within import evidence_within
-from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, always
+from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, Shown, always
 from stead_sym.analyses.views.needs import Outside
 from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.proposing import proposed
@@ -139,6 +139,8 @@ def deepen(
         )
     while asking.unbounded and run.further():
         pass
+    if asking.unbounded and not stopped:
+        run.at_last()
     if asking.unbounded and not stopped and not run.starts_large and not asking.history:
         run.propose()
     return replace(run.result(final=True), stopped=stopped)
@@ -198,7 +200,8 @@ class _Run:
         has_written = (
             self._deployment.unbounded and self._deployment.unbounded != self._deployment.bounds.keys()
         )
-        self._searches = [self._every_number, *([search(without_bounds=True)] if has_written else [])]
+        # what holds without the written bounds is shown without them
+        self._searches = [*([search(without_bounds=True)] if has_written else []), self._every_number]
         self._unasked = {
             name: f"under `fair {lines[0]}` only what is always true is decided; write a bound to ask this"
             for name, formula in formulas.items()
@@ -331,11 +334,23 @@ class _Run:
     def further(self) -> bool:
         """Continue the search for every number of records with one more value; return False if complete."""
         for search in self._searches:
-            undecided = [name for name, found in self._found.items() if found.verdict.holds is None]
-            for name, shown in search.further(undecided).items():
-                holds = replace(self._verdict(name, True, scope=shown.scope), empty=self._is_empty(name))
-                self._found[name] = Found(holds, every_number=shown)
+            self._take(search.further(self._undecided))
         return any(search.is_open for search in self._searches)
+
+    def at_last(self) -> None:
+        """Look at steps over more records, for what is not decided after all bounds were raised."""
+        for search in self._searches:
+            self._take(search.at_last(self._undecided))
+
+    @property
+    def _undecided(self) -> list[str]:
+        return [name for name, found in self._found.items() if found.verdict.holds is None]
+
+    def _take(self, shown: Mapping[str, Shown]) -> None:
+        """Record what is shown for every number of records."""
+        for name, one in shown.items():
+            holds = replace(self._verdict(name, True, scope=one.scope), empty=self._is_empty(name))
+            self._found[name] = Found(holds, every_number=one)
 
     @property
     def _open(self) -> list[str]:

@@ -65,19 +65,14 @@ def _views(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator[Hypot
         lines = [
             "no step from a database of any size whose parts are all among these views leads to another part"
         ]
-        lines += [
-            f"{', '.join(names)} by {one.by_views}{_together(deployment, one)}" for one, names in sets.items()
-        ]
+        lines += [f"{', '.join(names)} by {one.by_views}{_together(one)}" for one, names in sets.items()]
         yield Hypothesis("views are invariant", "established", "; ".join(lines))
 
 
-def _together(deployment: Deployment, one: Shown) -> str:
-    """Return, in words, the claims that are shown in the same induction."""
-    if one.relations:
-        return ""
-    keys = [f"key of {relation.name}" for relation in deployment.schema.relations if relation.keys]
-    bounds = [f"bound {sort} {b}" for sort, b in deployment.bounds.items() if sort not in one.sorts]
-    together = (*keys, *bounds)
+def _together(one: Shown) -> str:
+    """Return, in words, the claims that are shown in the same induction, of a slice its own."""
+    assumed = () if one.proof is None else one.proof.closure.closing.assumed
+    together = [claim.name for claim in assumed if not claim.starting]
     return f", in one induction with {', '.join(together)}" if together else ""
 
 

@@ -8,6 +8,13 @@ for one. If every step from each D ∈ γ(V) with D ⊨ I over at most n values 
 every D0 ⊨ I, then every reachable instance, of every size, is in γ(V) and satisfies I. The proof is in
 `docs/theory.md`.
 
+If I has the bound b_S of a sort S, instances over more than b_S values of S need not be looked at, neither
+for steps nor for what is asked of γ(V).
+
+Proof. The theorem of `views.steps` is applied to a D ⊨ I, and gives a part D↾Y. In D at most b_S values of S
+are active outside C. Values of Y that are not active in D are in no fact, so that D↾Y is a part on at most
+b_S values of S. The same goes for a part of D in which a sentence is false. ∎
+
 One decision: a set of instances over a few names is a diagram (`views.diagrams`), and the steps of a tool are
 taken from all of γ(V) at once (`views.image`).
 """
@@ -26,7 +33,7 @@ from typing import TypeAlias
 from stead_sym.analyses.views.diagrams import Diagrams
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.image import Images, Step
-from stead_sym.analyses.views.needs import Needs, Number, Outside
+from stead_sym.analyses.views.needs import Needs, Number, Outside, within_bounds
 from stead_sym.analyses.views.parts import MOST_RECORDS, Facts, Parts, Sizes, refuse_many
 from stead_sym.analyses.views.records import Records
 from stead_sym.analyses.views.steps import fewer, values
@@ -49,14 +56,17 @@ _Work: TypeAlias = tuple[Tool, Effect, Sizes]
 class Assumed:
     """A ``sentence`` of I, with its ``name``.
 
-    If it states that a ``relation`` has its key, ``relation`` is set. If ``starting``, its truth in initial
-    instances has to be checked, since nothing in their definition implies it.
+    If it states that a ``relation`` has its key, ``relation`` is set. If it states that a sort has at most a
+    ``bound`` of values, ``sort`` is set. If ``starting``, its truth in initial instances has to be checked,
+    since nothing in their definition implies it.
     """
 
     name: str
     sentence: Expanded
     relation: str | None = None
     starting: bool = False
+    sort: str | None = None
+    bound: int = 0
 
 
 def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iterator[Assumed]:
@@ -68,32 +78,45 @@ def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iter
             yield Assumed(claim.name, claim.invariant, relation.name)
     for sort, bound in deployment.bounds.items():
         if sort not in open_sorts:
-            yield Assumed(f"bound {sort} {bound}", active_outside(deployment, sort, "atmost", bound))
+            sentence = active_outside(deployment, sort, "atmost", bound)
+            yield Assumed(f"bound {sort} {bound}", sentence, sort=sort, bound=bound)
+
+
+def _bounds(assumed: Iterable[Assumed]) -> dict[str, int]:
+    return {one.sort: one.bound for one in assumed if one.sort is not None}
 
 
 def fitted(
-    deployment: Deployment, k: int, assumed: Iterable[Assumed], left_out: tuple[LeftOut, ...]
+    deployment: Deployment,
+    k: int,
+    assumed: Iterable[Assumed],
+    left_out: tuple[LeftOut, ...],
+    widest: int = MOST_RECORDS,
 ) -> tuple[LeftOut, ...]:
-    """Return conjuncts without which all steps rest on few enough values; they include ``left_out``.
+    """Return conjuncts without which all steps rest on at most ``widest`` values.
+
+    They include ``left_out``.
 
     The steps are those for parts on k values and for what is assumed. Raises `Undecided` if there are no such
     conjuncts, and `Outside`.
     """
-    needs = Needs(deployment)
+    needs, assumed = Needs(deployment), tuple(assumed)
+    bounds = _bounds(assumed)
     sorts = [sort.name for sort in deployment.schema.sorts if needs.is_open(sort.name)]
     parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
     asked = [(parts, None), *(((needs.refuted(one.sentence),), one.relation) for one in assumed)]
 
     def most(tool: Tool, effect: Effect) -> int:
         found = (n for own, relation in asked for n in values(needs, tool, effect, own, relation))
-        return max((number.total() for number in found), default=0)
+        return max((within_bounds(number, bounds).total() for number in found), default=0)
 
     def numbers(tool: Tool) -> list[int]:
         return sorted((most(tool, effect) for effect in tool.effects), reverse=True)
 
     for tool in deployment.tools_and_events:
-        if (own := fitting(tool, numbers, MOST_RECORDS, left_out)) is None:
-            refuse_many(numbers(weaker(tool, left_out))[0], f"a step of {tool.name}", fewer(needs, tool))
+        if (own := fitting(tool, numbers, widest, left_out)) is None:
+            number = numbers(weaker(tool, left_out))[0]
+            refuse_many(number, f"a step of {tool.name}", fewer(needs, tool), widest)
         else:
             left_out = own
     return left_out
@@ -183,7 +206,7 @@ class Closing:
 
     The conjuncts ``left_out`` are removed from conditions (`views.weakening`). The search ends at the time
     ``until`` of the monotonic clock, or after ``most`` operations on diagrams. ``records`` is D0 if it has
-    many records (`views.records`).
+    many records (`views.records`). Steps are looked at over at most ``widest`` values.
     """
 
     def __init__(
@@ -197,6 +220,7 @@ class Closing:
         progress: Progress | None = None,
         records: Records | None = None,
         left_out: tuple[LeftOut, ...] = (),
+        widest: int = MOST_RECORDS,
     ) -> None:
         deployment = without(deployment, left_out)
         self.deployment, self.k, self._records, self.left_out = deployment, k, records, left_out
@@ -205,8 +229,9 @@ class Closing:
                 f"an effect writes a sum into {relation}, and parts of a database do not show what that is",
                 deployment.schema.relation(relation).span,
             )
-        self.needs, self.parts = Needs(deployment), Parts(deployment)
+        self.needs, self.parts = Needs(deployment), Parts(deployment, widest)
         self.assumed = tuple(assumed)
+        self._bounds = _bounds(self.assumed)
         of_records = () if records is None else records.relations
         self.diagrams = Diagrams(deployment, self.parts, until, most, of_records)
         self._pulse = Pulse(progress, {"nodes": lambda: self.diagrams.manager.nodes})
@@ -223,7 +248,7 @@ class Closing:
         for tool in self.deployment.tools_and_events:
             for effect in tool.effects:
                 found = values(self.needs, tool, effect, numbers, relation)
-                sizes = set(map(self.gluing.sizes, found))
+                sizes = {self.gluing.sizes(within_bounds(number, self._bounds)) for number in found}
                 yield from ((tool, effect, one) for one in sorted(sizes) if not _is_within(one, sizes))
 
     @property
@@ -241,7 +266,8 @@ class Closing:
         Raises `Undecided` if that takes too many names or nodes, or too much time.
         """
         for name, number in self.within.items():
-            refuse_many(number, f"a step of {name}", fewer(self.needs, self.deployment.tool(name)))
+            instead = fewer(self.needs, self.deployment.tool(name))
+            refuse_many(number, f"a step of {name}", instead, self.parts.most)
         taken: list[_Taken] = []
         broken, breaking = self._initial()
         taken.append(_Taken(None, {}, dict(self.gluing.views)))
@@ -299,7 +325,8 @@ class Closing:
         Raises `Outside` and `Undecided`.
         """
         for sentence in sentences:
-            sizes = self.gluing.sizes(self.needs.refuted(sentence))
+            number = within_bounds(self.needs.refuted(sentence), self._bounds)
+            sizes = self.gluing.sizes(number)
             refuted = self.diagrams.refuting(self.gluing.over(sizes), sentence, sizes)
             if refuted != self.diagrams.manager.false:
                 facts = self.parts.form(self.diagrams.fewest(refuted, sizes))

@@ -26,7 +26,7 @@ from stead_sym.analyses.views.closure import Assumed, Closing, Closure, fitted, 
 from stead_sym.analyses.views.growing_slices import slices
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
-from stead_sym.analyses.views.parts import Facts
+from stead_sym.analyses.views.parts import MOST_AT_LAST, MOST_RECORDS, Facts
 from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
 from stead_sym.analyses.views.records import Records, forgetting
 from stead_sym.analyses.views.slicing import Slice
@@ -52,6 +52,9 @@ _MANY_RELATIONS = 12
 
 _MOST_OPERATIONS = 5_000
 """A slice may take at most this many operations on diagrams."""
+
+_MOST_AT_LAST = 1_500
+"""The same for views with steps over more than `MOST_RECORDS` records: their operations take longer."""
 
 _LACKING = (
     "it asks that there is a record, which a part of a database may lack: keep what it asks for in a fact"
@@ -170,6 +173,7 @@ class _Group:
     has_whole: bool = True
     has_weaker: bool = True
     sliced: set[str] = field(default_factory=set)
+    dropped: dict[str, tuple[Expanded, ...]] = field(default_factory=dict)
 
 
 def _columns(deployment: Deployment) -> int:
@@ -264,6 +268,20 @@ class EveryNumber:
             self._left, self._more = self._left - 1, self._more + 1
         return found
 
+    def at_last(self, asked: Collection[str]) -> Mapping[str, Shown]:
+        """Return the specifications that are shown if steps are looked at over more records.
+
+        That takes longer: call it if `further` shows no more, and bounds are raised.
+        """
+        found: dict[str, Shown] = {}
+        for group in self._groups:
+            left = {**group.dropped, **group.open}
+            group.open = {name: sentences for name, sentences in left.items() if name in asked}
+            if group.open and not group.has_whole:
+                self._more = 0
+                found |= self._at_last(group, _columns(group.deployment))
+        return found
+
     def plan(self) -> ViewsPlan:
         """Return what will be looked at; call it before `further`."""
         specs: dict[str, Sought] = {name: Sought("not shown", 0, why) for name, why in self.reasons.items()}
@@ -277,11 +295,12 @@ class EveryNumber:
         helping = tuple(one.name for one in self._helping(self.guarded))
         declared = tuple(one.name for one in keys_and_bounds(self.guarded, self.sorts))
         least = _columns(self.guarded)
+        bounds = {sort: b for sort, b in self.guarded.bounds.items() if sort not in self.sorts}
         return ViewsPlan(
             self._deployment,
             self.sorts,
             tuple(range(least, least + STEPS)),
-            tuple(look for look in looks(self.guarded, least) if not is_free(look.tool)),
+            tuple(look for look in looks(self.guarded, least, bounds) if not is_free(look.tool)),
             {spec.name: specs[spec.name] for spec in self._deployment.specs if spec.name in specs},
             (*declared, *helping),
             self._weaker | self._left_out,
@@ -331,10 +350,23 @@ class EveryNumber:
             except (Outside, Undecided):
                 group.has_weaker = False
         if not (group.has_whole or group.has_weaker):
+            group.dropped |= group.open
             group.open = {name: group.open[name] for name in group.open if name in group.sliced}
         return found
 
-    def _by_slices(self, group: _Group, most: int = 0) -> Mapping[str, Shown]:
+    def _at_last(self, group: _Group, k: int) -> Mapping[str, Shown]:
+        """Return what is shown if steps are looked at over more records than at first.
+
+        That takes longer, so it comes last. Slices come before the whole.
+        """
+        found = dict(self._by_slices(group, widest=MOST_AT_LAST))
+        for fit in (False, True):
+            if group.open:
+                with suppress(Outside, Undecided):
+                    found |= self._shown(group, k, fit=fit, widest=MOST_AT_LAST)
+        return found
+
+    def _by_slices(self, group: _Group, most: int = 0, widest: int = MOST_RECORDS) -> Mapping[str, Shown]:
         """Return what slices show, the smallest that does; by parts on up to ``most`` values.
 
         ``sliced`` are then the specifications of which some slice has been closed: more values may show them.
@@ -342,7 +374,7 @@ class EveryNumber:
         found: dict[str, Shown] = {}
         group.sliced.clear()
         for name, sentences in list(group.open.items()):
-            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most):
+            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most, widest):
                 group.sliced.add(name)
                 if _is_always(closure, sentences):
                     self._examine(closure.closing, group, name, part)
@@ -362,7 +394,12 @@ class EveryNumber:
         return found
 
     def _closed_slices(
-        self, deployment: Deployment, sentences: Iterable[Expanded], more: int, most: int = 0
+        self,
+        deployment: Deployment,
+        sentences: Iterable[Expanded],
+        more: int,
+        most: int = 0,
+        widest: int = MOST_RECORDS,
     ) -> Iterator[tuple[Slice, Closure]]:
         """Yield the slices for some sentences that have views, each with its closure.
 
@@ -377,17 +414,23 @@ class EveryNumber:
                 for k in range(least, max(least, most) + 1):
                     for fit in (False, True):
                         with suppress(Outside, Undecided):
-                            closure = self._closed(part.deployment, k, own, _MOST_OPERATIONS, fit=fit)
+                            often = _MOST_OPERATIONS if widest == MOST_RECORDS else _MOST_AT_LAST
+                            closure = self._closed(part.deployment, k, own, often, fit=fit, widest=widest)
                             yield part, closure
                             break
 
-    def _shown(self, group: _Group, k: int, *, fit: bool = False) -> Mapping[str, Shown]:
+    def _shown(
+        self, group: _Group, k: int, *, fit: bool = False, widest: int = MOST_RECORDS
+    ) -> Mapping[str, Shown]:
         """Return what the whole deployment shows by views on k values.
 
         With ``fit``, conditions that rest on too many records are left out. Raises `Outside` and `Undecided`.
         """
         left_out = self._resting_on_none
-        closure = self._closed(group.deployment, k, self.records, left_out=left_out, fit=fit)
+        most = math.inf if widest == MOST_RECORDS else _MOST_AT_LAST
+        closure = self._closed(
+            group.deployment, k, self.records, most, left_out=left_out, fit=fit, widest=widest
+        )
         if closure.broken:
             said = "; ".join([f"{closure.broken} is not shown by {k}-views", *self._taken_without(closure)])
             self.reasons.update(dict.fromkeys(group.open, said))
@@ -490,18 +533,20 @@ class EveryNumber:
         *,
         left_out: tuple[LeftOut, ...] = (),
         fit: bool = False,
+        widest: int = MOST_RECORDS,
     ) -> Closure:
         """Return views on k values that are invariant with all invariants of the file that can be shown.
 
-        The conjuncts ``left_out`` are removed, and with ``fit`` further ones. Raises `Outside` and
-        `Undecided`.
+        The conjuncts ``left_out`` are removed, and with ``fit`` further ones. Steps are looked at over at
+        most ``widest`` records; if these are more than at first, some step has to take more. Raises `Outside`
+        and `Undecided`.
         """
         declared = tuple(keys_and_bounds(deployment, self.sorts))
         helping = list(self._helping(deployment))
         while True:
             try:
                 assumed = (*declared, *helping)
-                if fit and (more := fitted(deployment, k, assumed, left_out)) == left_out:
+                if fit and (more := fitted(deployment, k, assumed, left_out, widest)) == left_out:
                     raise Undecided("unknown: no condition rests on too many records")
                 closing = Closing(
                     deployment,
@@ -512,7 +557,10 @@ class EveryNumber:
                     progress=self._progress,
                     records=records,
                     left_out=more if fit else left_out,
+                    widest=widest,
                 )
+                if widest > MOST_RECORDS and max(closing.within.values(), default=0) <= MOST_RECORDS:
+                    raise Undecided("unknown: no step takes more records than at first")
                 closure = closing.closed()
             except Undecided as error:
                 if not helping:

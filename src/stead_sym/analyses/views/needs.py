@@ -26,6 +26,7 @@ every number of x. The proof is in `docs/theory.md`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from typing import TypeAlias
@@ -193,6 +194,11 @@ class Needs:
             else:
                 raise _Each(f)
         return need
+
+
+def within_bounds(number: Number, bounds: Mapping[str, int]) -> Number:
+    """Return the number with no more values of a sort than its bound allows."""
+    return Counter({sort: min(n, bounds.get(sort, n)) for sort, n in number.items()})
 
 
 def _total(need: Need) -> Number:

@@ -28,17 +28,21 @@ Sizes: TypeAlias = tuple[int, ...]
 MOST_RECORDS = 6
 """Instances over at most this many values outside C are looked at, and what one step makes of them."""
 
+MOST_AT_LAST = 8
+"""The same for what is not shown over `MOST_RECORDS` values, and for a sentence once there are views."""
+
 
 class Parts:
-    """The parts of the instances of one deployment."""
+    """The parts of the instances of one deployment; steps are looked at over at most ``most`` values."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: Deployment, most: int = MOST_RECORDS) -> None:
+        self.most = most
         self.schema = deployment.schema
         self.constants = frozenset(v for values in deployment.constants.values() for v in values)
         self.sorts = tuple(sort.name for sort in self.schema.sorts if sort.values is None)
         every = tuple(sort.name for sort in self.schema.sorts)
-        most = MOST_RECORDS + max(fresh_values(deployment).values(), default=0)
-        self.names = {s: tuple(islice(generated(s, every, self.constants), most)) for s in self.sorts}
+        names = MOST_AT_LAST + max(fresh_values(deployment).values(), default=0)
+        self.names = {s: tuple(islice(generated(s, every, self.constants), names)) for s in self.sorts}
         self.form = lru_cache(maxsize=1 << 18)(self._form)
 
     def sort_of(self, facts: Iterable[Fact]) -> dict[Value, str]:
@@ -104,11 +108,11 @@ def renamed_facts(facts: Iterable[Fact], renaming: Mapping[Value, Value]) -> Fac
     return frozenset(fact.rename(renaming) for fact in facts)
 
 
-def refuse_many(n: int, what: str = "it", instead: str = "") -> None:
-    """Raise `Undecided` if ``what`` takes databases of n records, and n is too large.
+def refuse_many(n: int, what: str = "it", instead: str = "", most: int = MOST_AT_LAST) -> None:
+    """Raise `Undecided` if ``what`` takes databases of n records, more than ``most``.
 
     ``instead`` is the remedy.
     """
-    if n > MOST_RECORDS:
-        said = f"unknown: {what} takes databases of {n} records, and {MOST_RECORDS} are looked at"
+    if n > most:
+        said = f"unknown: {what} takes databases of {n} records, and {most} are looked at"
         raise Undecided(f"{said}; {instead}" if instead else said)

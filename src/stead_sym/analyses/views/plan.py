@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from stead_sym.analyses.views.needs import Needs, Number, Outside
+from stead_sym.analyses.views.needs import Needs, Number, Outside, within_bounds
 from stead_sym.analyses.views.steps import read
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.logic.syntax import Expanded
@@ -33,8 +34,8 @@ class Look:
     """The steps of an alternative of a tool or event, looked at over ``total`` = x + m - v + g values.
 
     Parts have x values; ``named`` is m, ``written`` v, ``kept`` g. They are the numbers for the part that
-    takes the most, or 0 if the alternative changes none. ``outside`` says why its steps are not looked at,
-    with the remedy.
+    takes the most, or 0 if the alternative changes none. If a bound of a sort is assumed, ``total`` has no
+    more values of it. ``outside`` says why its steps are not looked at, with the remedy.
     """
 
     tool: str
@@ -78,8 +79,11 @@ class ViewsPlan:
     agents: Mapping[str, str]
 
 
-def looks(deployment: Deployment, k: int) -> Iterator[Look]:
-    """Yield the steps of each alternative that has statements, for parts on k values."""
+def looks(deployment: Deployment, k: int, bounds: Mapping[str, int] = MappingProxyType({})) -> Iterator[Look]:
+    """Yield the steps of each alternative that has statements, for parts on k values.
+
+    The ``bounds`` of some sorts are assumed.
+    """
     needs = Needs(deployment)
     sorts = [sort.name for sort in deployment.schema.sorts if needs.is_open(sort.name)]
     parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
@@ -97,7 +101,8 @@ def looks(deployment: Deployment, k: int) -> Iterator[Look]:
                         total.subtract(written)
                         if min(total.values(), default=0) >= 0:
                             m, v, g = named.total(), written.total(), kept.total()
-                            found.append(Look(tool.name, tool.event, number, m, v, g, total.total() + g))
+                            n = within_bounds(total + kept, bounds).total()
+                            found.append(Look(tool.name, tool.event, number, m, v, g, n))
             except Outside as error:
                 yield Look(tool.name, tool.event, number, outside=str(error))
                 continue

@@ -41,7 +41,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
     started = time.perf_counter()
     deployment = deployment_of(certificate.deployment, source)
     claims = sentences(certificate.claims, deployment, source)
-    open_sorts = deployment.unbounded or frozenset(deployment.bounds)
+    unbounded = frozenset(deployment.bounds)
     counts: Counter[str] = Counter()
     proved: Counter[str] = Counter()
     for induction in certificate.inductions:
@@ -49,6 +49,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
             if number >= len(claims):
                 raise InputError(f"{source}: there is no claim {number}; write the certificate again")
         here, open_sorts = deployment, _open_sorts(deployment, induction, source)
+        unbounded &= open_sorts
         if induction.constants is not None:
             here = valued(deployment, induction.constants, open_sorts)
         own = [claims[number] for number in induction.shown]
@@ -90,7 +91,7 @@ def check_views(certificate: ViewsCertificate, source: str, backend: Backend | N
         facts=sum(len(view) for one in certificate.inductions for view in one.views),
         nodes=0,
         seconds=time.perf_counter() - started,
-        unbounded=tuple(sort for sort in deployment.bounds if sort in open_sorts),
+        unbounded=tuple(sort for sort in deployment.bounds if sort in unbounded),
         views=sum(len(one.views) for one in certificate.inductions),
         harness=Harness(certificate.gates, certificate.calls),
     )

@@ -14,6 +14,9 @@ depend:
 A witness of ∃x then counts once for all values of the variables on which it depends. A disjunction takes the
 larger side if all variables have one value, and both sides otherwise: different values may need different
 sides.
+
+The numbers are by sort, so that values of some sorts can be left out of the count. If a bound is assumed of
+these sorts, an instance has no more of their values than it allows.
 """
 
 from __future__ import annotations
@@ -70,14 +73,17 @@ Scope = Mapping[str, _Ranging]
 
 
 class Needed:
-    """The numbers of one deployment."""
+    """The numbers of one deployment, without the values of sorts of which the ``bounds`` are assumed."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: Deployment, bounds: Mapping[str, int] | None = None) -> None:
         self.deployment = deployment
-        self._schema = deployment.schema
+        self._schema, self._bounds = deployment.schema, bounds or {}
 
     def open(self, sort: str) -> bool:
-        """Return whether an arbitrary number of values of the sort may be in use."""
+        """Return whether an arbitrary number of values of the sort may be in use, and is counted."""
+        return self._infinite(sort) and sort not in self._bounds
+
+    def _infinite(self, sort: str) -> bool:
         return self._schema.sort(sort).values is None
 
     def columns(self, relation: str) -> int:
@@ -154,17 +160,17 @@ class Needed:
         """
         if not any(_is_about(statement, relation) for statement in effect.statements):
             return 0
-        open_params = [param for param in tool.params if self.open(param.sort)]
-        named = len(open_params)
+        named = sum(self.open(param.sort) for param in tool.params)
         kept = self.true(tool.guard) + self.true(effect.when)
-        kept += self._activity(open_params, (tool.guard, effect.when))
+        infinite = [param for param in tool.params if self._infinite(param.sort)]
+        kept += self._activity(infinite, (tool.guard, effect.when))
         fewest: list[int] = []
         for statement in effect.statements:
             match statement:
                 case Choose(binder, where):
                     kept += self.true(where)
-                    if self.open(binder.sort):
-                        named += 1
+                    named += self.open(binder.sort)
+                    if self._infinite(binder.sort):
                         kept += self._activity((binder,), (where,))
                 case Insert(atom, binders, where) | Delete(atom, binders, where):
                     if _is_about(statement, relation):
@@ -215,8 +221,8 @@ class Needed:
             if Var(binder.name) not in statement.atom.args:
                 condition = Exists(binder, condition)
                 continue
-            values = len(self.deployment.constants[binder.sort]) + (k if self.open(binder.sort) else 0)
-            scope[binder.name] = _Ranging(values)
+            values = self._bounds.get(binder.sort, k) if self._infinite(binder.sort) else 0
+            scope[binder.name] = _Ranging(len(self.deployment.constants[binder.sort]) + values)
         said = core(condition)
         for binder in binders:
             if (

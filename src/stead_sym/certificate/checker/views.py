@@ -2,7 +2,8 @@
 
 A view is an instance over at most k values outside C. Let γ be all instances D whose parts on at most k
 values are views up to renaming, and I the declared keys, the bounds of the bounded sorts, and the invariants
-named in the certificate. With n computed by `checker.needed` from the deployment:
+named in the certificate. With n computed by `checker.needed` from the deployment, where no more values of a
+bounded sort are counted than its bound allows:
 
     1  a part of a view is a view; k is at least the number of open columns of each relation; each sentence
        of I is true in each part of an instance in which it is true.
@@ -60,32 +61,36 @@ class Views:
         self.counts: Counter[str] = Counter()
         self.claims: Counter[str] = Counter()
         self.needed = Needed(self.deployment)
+        bounds = self.deployment.bounds.items()
+        self._bounds = {sort: bound for sort, bound in bounds if sort not in given.open_sorts}
+        self._unbounded = Needed(self.deployment, self._bounds)
         self._assumed = tuple(self._all_assumed())
 
     def _all_assumed(self) -> Iterator[Assumed]:
         for relation in self.deployment.schema.relations:
             if relation.keys:
                 yield Assumed(f"key of {relation.name}", relation=relation.name)
-        for sort, bound in self.deployment.bounds.items():
-            if sort not in self.given.open_sorts:
-                yield Assumed(f"bound {sort} {bound}", sort=sort, bound=bound)
+        for sort, bound in self._bounds.items():
+            yield Assumed(f"bound {sort} {bound}", sort=sort, bound=bound)
         for name, sentence in self.given.invariants.items():
             yield Assumed(name, sentence)
 
     def refuting(self, assumed: Assumed) -> int:
         """Return how many values keep a sentence of I false."""
-        if assumed.relation is not None:
-            return self._of_key(assumed.relation)
-        if assumed.sort is not None:
-            beside = self.needed.beside(assumed.sort)
-            return (assumed.bound + 1) * (1 + beside)
-        assert assumed.sentence is not None
-        return self.needed.false(assumed.sentence)
+        return self._refuting(assumed, self.needed)
 
-    def _of_key(self, relation: str) -> int:
+    def _refuting(self, assumed: Assumed, needed: Needed) -> int:
+        if assumed.relation is not None:
+            return self._of_key(assumed.relation, needed)
+        if assumed.sort is not None:
+            return (assumed.bound + 1) * (needed.open(assumed.sort) + needed.beside(assumed.sort))
+        assert assumed.sentence is not None
+        return needed.false(assumed.sentence)
+
+    def _of_key(self, relation: str, needed: Needed) -> int:
         """Return the number of values of two facts with one key: those of the key, and twice the others."""
         schema = self.deployment.schema.relation(relation)
-        own = [self.needed.open(sort) for sort in schema.sorts]
+        own = [needed.open(sort) for sort in schema.sorts]
         return 2 * sum(own) - sum(own[place] for place in schema.keys)
 
     # obligations
@@ -130,7 +135,8 @@ class Views:
             self._add(there.ledger)
 
     def _everywhere(self, sentence: Formula, obligation: str, place: str, claim: str | None = None) -> None:
-        for sizes in sizes_of(self._limited(self.needed.false(sentence)), len(self.given.sorts)):
+        n = self._fewer(self.needed.false(sentence), self._unbounded.false(sentence))
+        for sizes in sizes_of(self._limited(n), len(self.given.sorts)):
             there = OverNames(self.given, sizes)
             there.ledger.claim = claim
             there.ledger.empty(there.admitted & ~there.formulas(sentence, {}), obligation, place)
@@ -138,12 +144,24 @@ class Views:
 
     def _by_size(self) -> Mapping[int, Sequence[Tool]]:
         """Return the tools by n."""
-        asked = [(self.given.k, None), *((self.refuting(one), one.relation) for one in self._assumed)]
         groups: dict[int, list[Tool]] = {}
         for tool in self.deployment.tools_and_events:
-            n = max(self.needed.step(tool, effect, k, r) for effect in tool.effects for k, r in asked)
+            n = self._fewer(self._step(tool, self.needed), self._step(tool, self._unbounded))
             groups.setdefault(self._limited(n), []).append(tool)
         return groups
+
+    def _step(self, tool: Tool, needed: Needed) -> int:
+        """Return the number of values for the steps of a tool."""
+        refuting = ((self._refuting(one, needed), one.relation) for one in self._assumed)
+        asked = [(self.given.k, None), *refuting]
+        return max(needed.step(tool, effect, k, r) for effect in tool.effects for k, r in asked)
+
+    def _fewer(self, every: int, unbounded: int) -> int:
+        """Return the smaller of two numbers: of values of every sort, and of sorts without a bound.
+
+        To the latter all values are added that the bounds allow.
+        """
+        return min(every, unbounded + sum(self._bounds.values()))
 
     def _limited(self, n: int) -> int:
         if n > MOST_VALUES:

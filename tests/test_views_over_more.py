@@ -1,0 +1,159 @@
+"""Steps that rest on many records: within bounds that are assumed, and over more records at last."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import stead_sym as st
+from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.views.needs import Number, within_bounds
+from stead_sym.certificate.checker.needed import Needed
+from stead_sym.certificate.document import DOCUMENT, digest
+from stead_sym.certificate.verdict import CertificateRejected
+from stead_sym.certificate.write import write_views
+
+
+def rooms(bound: int, names: str = "pqrstuvw") -> str:
+    """A step that takes rooms which are not all the same one; with one room there is none."""
+    of = " & ".join(f"Room({name})" for name in names)
+    same = " & ".join(f"p = {name}" for name in names[1:])
+    return f"""
+deployment rooms
+sort a
+sort b
+relation Case(a)
+relation Room(b)
+relation Alarm()
+bound a any
+bound b {bound}
+event arrive()
+  effect
+    fresh x: a
+    insert Case(x)
+event build()
+  guard atmost {bound - 1} y: b. Room(y)
+  effect
+    fresh r: b
+    insert Room(r)
+tool ring({", ".join(f"{name}: b" for name in names)})
+  guard {of} & ~({same})
+  effect
+    insert Alarm()
+tool wait()
+spec quiet AG ~Alarm()
+"""
+
+
+def cases(marking: str) -> str:
+    """A step that takes six cases, one of which is odd; none is unless ``marking`` makes it odd."""
+    names = [f"x{n}" for n in range(6)]
+    of = " & ".join(f"Case({name})" for name in names)
+    odd = " | ".join(f"Odd({name})" for name in names)
+    return f"""
+deployment cases
+sort a
+relation Case(a)
+relation Odd(a)
+relation Alarm()
+bound a any
+event arrive()
+  effect
+    fresh x: a
+    insert Case(x)
+event other(x: a)
+  guard Odd(x) | Case(x)
+  effect
+    fresh y: a
+    insert Odd(y)
+{marking}
+tool ring({", ".join(f"{name}: a" for name in names)})
+  guard {of} & ({odd})
+  effect
+    insert Alarm()
+tool wait()
+spec quiet AG ~Alarm()
+"""
+
+
+MARKING = """event mark(x: a)
+  guard Case(x)
+  effect
+    insert Odd(x)
+"""
+
+
+@pytest.mark.parametrize("text", [rooms(1), cases("")], ids=["within a bound", "over more records"])
+def test_what_rests_on_many_records_is_shown_and_certified(text: str, tmp_path: Path) -> None:
+    found = deepen(st.parse_deployment(text), limit=1)
+    assert found["quiet"].holds, found["quiet"].reason
+    assert found.found["quiet"].every_number is not None
+    write_views(found, tmp_path)
+    assert [claim.name for claim in st.check_certificate(tmp_path).claims if claim.name == "quiet"]
+
+
+@pytest.mark.parametrize(
+    "text", [rooms(2, "pqrstu"), cases(MARKING)], ids=["within a bound", "over more records"]
+)
+def test_the_same_step_is_not_excluded_where_some_run_takes_it(text: str) -> None:
+    found = deepen(st.parse_deployment(text), limit=2, findings=False)
+    assert found["quiet"].holds is False
+    assert found.found["quiet"].every_number is None
+
+
+def test_only_values_of_a_bounded_sort_are_limited() -> None:
+    assert within_bounds(Number({"a": 5, "b": 4}), {"b": 2}) == Number({"a": 5, "b": 2})
+    assert within_bounds(Number({"b": 1}), {"b": 2}) == Number({"b": 1})
+
+
+def test_a_certificate_is_checked_over_all_values_that_a_bound_allows(tmp_path: Path) -> None:
+    """With one room no alarm rings, with two it does; the views have one room either way."""
+    write_views(deepen(st.parse_deployment(rooms(1, "pqrstu")), limit=1), tmp_path)
+    assert st.check_certificate(tmp_path).verdicts == {"quiet": "holds"}
+    data = json.loads((tmp_path / DOCUMENT).read_text())
+    two = rooms(2, "pqrstu")
+    data["deployment"].update(text=two, sha256=digest(two))
+    (tmp_path / DOCUMENT).write_text(json.dumps(data))
+    with pytest.raises(CertificateRejected, match="steps of ring"):
+        st.check_certificate(tmp_path)
+
+
+BESIDE = """
+deployment beside
+sort a
+sort b
+relation In(b, a)
+relation Flag(b)
+relation Alarm()
+bound a any
+bound b 3
+tool given(p: b)
+  effect insert Alarm()
+tool chosen()
+  effect
+    choose p: b
+    insert Alarm()
+tool tied(p: b)
+  guard In(p, _)
+  effect insert Alarm()
+tool every()
+  effect insert Flag(p) for p where In(p, _)
+spec s AG true
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "number"),
+    [
+        ("given", 2),  # the part, and what p is in
+        ("chosen", 2),
+        ("tied", 2),  # of In(p, _) the other value
+        ("every", 4),  # the part, and the other value of In(p, _) for each of three p
+    ],
+)
+def test_the_checker_counts_what_stands_beside_values_of_a_bounded_sort(tool: str, number: int) -> None:
+    deployment = st.parse_deployment(BESIDE)
+    one = deployment.tool(tool)
+    assert Needed(deployment, {"b": 3}).step(one, one.effects[0], 1) == number
