@@ -62,10 +62,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Abstraction:
-    """What is known of runs by the facts that are followed.
+    """An abstraction over the facts that are followed, with what it tells of runs.
 
-    The ``initial`` abstract states, and those ``reached``. The question, ``whole``, may be about ``endless``
-    runs.
+    It has the ``initial`` abstract states, and those ``reached``. The question, ``whole``, may be about
+    ``endless`` runs.
     """
 
     whole: Core

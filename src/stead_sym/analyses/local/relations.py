@@ -1,4 +1,4 @@
-"""What some steps of an abstraction lead to, and come from: images of sets of states.
+"""Images of sets of states: where some steps of an abstraction lead to, and come from.
 
 The steps that may change the same facts are one part: a BDD over the facts now and those then. A fixpoint
 goes through the parts one after the other, each from all that is new to it since its last turn.
