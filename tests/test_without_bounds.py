@@ -184,11 +184,11 @@ def test_python_takes_what_was_found_or_says_what_it_needs(desk: str) -> None:
     with pytest.raises(InputError, match=r"in Python by `st\.deepen`"):
         st.verify(deployment)
     for use in (st.draw_states, st.draw_decisions, st.exported, st.decisions_frame):
-        with pytest.raises(InputError, match="was given a Deepening; write bounds into the file"):
+        with pytest.raises(InputError, match="got a Deepening; write bounds into the file"):
             use(found)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="was given a Deepening"):
+    with pytest.raises(InputError, match="needed, got a Deepening"):
         st.blame(found, "few")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="was given a Deepening"):
+    with pytest.raises(InputError, match="needed, got a Deepening"):
         st.VerifiedAgent(deployment, found)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="verdicts for every number of records"):
         st.VerifiedAgent(deployment, st.verify_apart(deployment, "careful"))
