@@ -3406,7 +3406,7 @@ MUTATIONS = (
     Mutation(
         "few facts: there always is a value for which an event comes",
         "/analyses/local/questions.py",
-        'yield Globally("A", Or((_some(binders, witness), question.body)))',
+        'yield Globally("A", Or((quantify(Exists, binders, witness), question.body)))',
         "pass",
     ),
     Mutation(

@@ -432,7 +432,7 @@ def _in_normal_form(
 ) -> tuple[Deployment, Normal]:
     normal = Normal(deployment.schema, key)
     tools = tuple(with_normal_forms(tool, normal) for tool in deployment.tools_and_events)
-    return replace(deployment, written=replace(deployment.written, tools=tools), text=None), normal
+    return deployment.with_tools(tools), normal
 
 
 def _is_endless(question: Formula) -> bool:

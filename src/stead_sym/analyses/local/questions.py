@@ -49,6 +49,7 @@ from stead_sym.logic.syntax import (
     children,
     conjunction,
     is_temporal,
+    quantify,
 )
 from stead_sym.relational.schema import Schema, Value, is_numeral
 
@@ -129,7 +130,7 @@ def by_witness(
 
     ``used`` is the number of names in use, for each sort that has names.
     """
-    yield Globally("A", Or((_some(binders, witness), question.body)))
+    yield Globally("A", Or((quantify(Exists, binders, witness), question.body)))
     yield from _instances(binders, Globally("A", Implies(witness, question.body)), constants, used)
 
 
@@ -140,7 +141,7 @@ def never(
     used: Mapping[str, int],
 ) -> Iterator[Formula]:
     """Yield questions that together say that a condition is true of no values in any reachable state."""
-    for own, body in _pulled(Globally("A", Not(_some(binders, condition))), count()):
+    for own, body in _pulled(Globally("A", Not(quantify(Exists, binders, condition))), count()):
         yield from _instances(own, body, constants, used)
 
 
@@ -163,12 +164,6 @@ def _instances(
         values += [(name(sort, k), {**used, sort: max(used[sort], k + 1)}) for k in range(used[sort] + 1)]
     for value, now in values:
         yield from _instances(rest, substitute(body, {binders[0].name: Const(value)}), constants, now)
-
-
-def _some(binders: Sequence[Binder], formula: Formula) -> Formula:
-    for binder in reversed(binders):
-        formula = Exists(binder, formula)
-    return formula
 
 
 def _opened(

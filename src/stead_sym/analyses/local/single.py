@@ -33,7 +33,7 @@ def emptying(deployment: Deployment, single: Callable[[str], bool]) -> Deploymen
         replace(tool, effects=tuple(of_effect(tool, effect) for effect in tool.effects))
         for tool in deployment.tools_and_events
     )
-    return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+    return deployment.with_tools(tools)
 
 
 def _deleted(tool: Tool, effect: Effect, statement: Statement) -> Atom | None:

@@ -185,7 +185,7 @@ class Steps:
         for name in sorted({str(one.name) for one in self._deployment.fair_actions if one.kind == "event"}):
             event = self._deployment.tool(name)
             ranges = [self._reading.values[param.sort] for param in event.params]
-            if not any(effect.is_ensure for effect in event.effects) and prod(map(len, ranges)) <= MOST_FAIR:
+            if not event.has_ensure and prod(map(len, ranges)) <= MOST_FAIR:
                 for chosen in product(*ranges):
                     yield event, {p.name: value for p, value in zip(event.params, chosen, strict=True)}
 
@@ -198,7 +198,7 @@ class Steps:
         for param in tool.params:
             if param.name not in given:
                 continue
-            if self._reading.schema.sort(param.sort).values is not None:
+            if self._reading.schema.is_finite(param.sort):
                 if is_name(given[param.name]):
                     return self._m.false
             elif not implies_active(core(tool.guard), param.name):

@@ -93,7 +93,7 @@ class Asking:
     def __init__(self, deployment: Deployment, role: AgentRole, wrapper: CanonicalWrapper) -> None:
         self.deployment, self.role, self.wrapper = deployment, role, wrapper.again()
         self.selecting = Selecting(deployment, role)
-        self.sorts = [sort.name for sort in deployment.schema.sorts if sort.values is None]
+        self.sorts = deployment.schema.infinite_sorts
         self.most: Number = Counter(self.sorts)
         self.selected: dict[_Context, frozenset[Call]] = {}
         shared = {name for other in deployment.agents if other is not role for name in other.tools}
@@ -116,7 +116,7 @@ class Asking:
             replace(tool, guard=And((tool.guard, self._selects(tool)))) if tool.name in names else tool
             for tool in deployment.tools_and_events
         )
-        return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+        return deployment.with_tools(tools)
 
     @property
     def answers(self) -> Answers:

@@ -54,7 +54,7 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
         if k is None or _can_be_followed(needs, tried, k):
             guarded[tool.name] = replace(tool, guard=And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
-    return replace(deployment, written=replace(deployment.written, tools=tools), text=None)
+    return deployment.with_tools(tools)
 
 
 def exact(deployment: Deployment, wrappers: Wrappers) -> frozenset[str]:

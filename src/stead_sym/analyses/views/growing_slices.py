@@ -20,8 +20,7 @@ from stead_sym.verification.findings.ranges import changed_in
 
 def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Slice]:
     """Yield the slices in which these sentences can be asked; none if effects are formulas."""
-    tools = deployment.tools_and_events
-    if any(effect.is_ensure for tool in tools for effect in tool.effects):
+    if deployment.has_ensure:
         return
     every = {relation.name for relation in deployment.schema.relations}
     asked = tuple(sentences)
@@ -29,7 +28,11 @@ def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Sl
     while kept != every:
         yield sliced(deployment, kept, asked)
         for reading in (_asked_for, relations_in):
-            read = (_read(effect, kept, tool, reading) for tool in tools for effect in tool.effects)
+            read = (
+                _read(effect, kept, tool, reading)
+                for tool in deployment.tools_and_events
+                for effect in tool.effects
+            )
             wider = _closed(deployment, kept.union(*read))
             if wider != kept:
                 break

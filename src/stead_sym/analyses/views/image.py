@@ -88,7 +88,7 @@ class Images:
     def _given(self, ground: Grounded, sizes: Sizes, draft: _Draft, param: Binder) -> Iterator[_Draft]:
         """Yield the draft with each possible value of a parameter."""
         constants = self.diagrams.deployment.constants[param.sort]
-        listed = self.diagrams.deployment.schema.sort(param.sort).values is not None
+        listed = self.diagrams.deployment.schema.is_finite(param.sort)
         choices = [*((value, draft) for value in constants), *self._names(sizes, draft, param)]
         for value, chosen in choices:
             case = chosen.case if listed else chosen.case & ground.active(param.sort, value)

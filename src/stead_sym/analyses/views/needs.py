@@ -95,7 +95,7 @@ class Needs:
 
     def is_open(self, sort: str) -> bool:
         """Return whether the sort has no bound."""
-        return self.schema.sort(sort).values is None
+        return not self.schema.is_finite(sort)
 
     def columns(self, relation: str) -> Number:
         """Return the number of columns of each open sort."""

@@ -39,7 +39,7 @@ class Parts:
         self.most = most
         self.schema = deployment.schema
         self.constants = frozenset(v for values in deployment.constants.values() for v in values)
-        self.sorts = tuple(sort.name for sort in self.schema.sorts if sort.values is None)
+        self.sorts = self.schema.infinite_sorts
         every = tuple(sort.name for sort in self.schema.sorts)
         names = MOST_AT_LAST + max(fresh_values(deployment).values(), default=0)
         self.names = {s: tuple(islice(generated(s, every, self.constants), names)) for s in self.sorts}

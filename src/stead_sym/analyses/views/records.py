@@ -63,7 +63,7 @@ def forgetting(
         TextValue(u, sort, u)
         for sort, values in left.items()
         for u in values
-        if u not in told and schema.sort(sort).values is None
+        if u not in told and not schema.is_finite(sort)
     )
     schema = replace(schema, texts=(*schema.texts, *texts))
     init = Instance(schema, frozenset(f for f in deployment.init.facts if known.issuperset(f.args)))

@@ -274,7 +274,7 @@ class _Slicing:
         return tuple(reversed(used))
 
     def _is_open(self, sort: str) -> bool:
-        return self.whole.schema.sort(sort).values is None
+        return not self.whole.schema.is_finite(sort)
 
     # the deployment
 

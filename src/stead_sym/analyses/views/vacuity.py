@@ -20,6 +20,7 @@ from stead_sym.logic.syntax import (
     Implies,
     Truth,
     is_temporal,
+    quantify,
 )
 from stead_sym.verification.findings.finding import Finding
 
@@ -33,10 +34,7 @@ def empty_premises(spec: str, formula: Expanded, never: Never) -> Iterator[Findi
     Only premises of what it states of all states are examined, for all values of the variables around them.
     """
     for implication, binders in _implications(formula, ()):
-        premise = implication.left
-        for binder in reversed(binders):
-            premise = Exists(binder, premise)
-        if never(premise):
+        if never(quantify(Exists, binders, implication.left)):
             yield Finding(
                 "premise never true",
                 implication.left.span or implication.span,

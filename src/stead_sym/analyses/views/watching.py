@@ -50,9 +50,10 @@ from stead_sym.logic.syntax import (
     Not,
     Or,
     Until,
-    Var,
     children,
     is_temporal,
+    quantify,
+    variables_of,
 )
 from stead_sym.relational.schema import Relation
 
@@ -71,7 +72,7 @@ def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
     Returns None if the specification has another shape, if the theorem does not apply to it, or if effects
     are formulas.
     """
-    if any(effect.is_ensure for tool in deployment.tools_and_events for effect in tool.effects):
+    if deployment.has_ensure:
         return None
     found = tuple(_obligations(formula))
     values = any(one is not None and one.binders for one in found)
@@ -105,20 +106,14 @@ class _Obligation:
 
     def watch(self, deployment: Deployment) -> tuple[Deployment, Expanded]:
         """Return the deployment with the relation that remembers, and the sentence that it has to keep."""
-        schema = deployment.schema
-        name = fresh_name("watched", {relation.name for relation in schema.relations})
+        name = fresh_name("watched", {relation.name for relation in deployment.schema.relations})
         relation = Relation(name, tuple(binder.sort for binder in self.binders))
-        wider = replace(schema, relations=(*schema.relations, relation))
-        seen = Atom(name, tuple(Var(binder.name) for binder in self.binders))
+        seen = Atom(name, variables_of(self.binders))
         statements, kept = self._remembered(seen)
-        written = replace(
-            deployment.written,
-            tools=tuple(_with(tool, statements) for tool in deployment.tools_and_events),
+        watching = deployment.with_tools(
+            (_with(tool, statements) for tool in deployment.tools_and_events), [relation]
         )
-        init = replace(deployment.init, schema=wider)
-        for binder in reversed(self.binders):
-            kept = Forall(binder, kept)
-        return replace(deployment, schema=wider, init=init, written=written, text=None), kept
+        return watching, quantify(Forall, self.binders, kept)
 
     def _remembered(self, seen: Atom) -> tuple[tuple[Statement, ...], Formula]:
         if self.since is None:

@@ -85,15 +85,8 @@ def without(deployment: Deployment, left_out: Collection[LeftOut]) -> Deployment
         return deployment
     tools = tuple(weaker(tool, left_out) for tool in deployment.tools_and_events)
     free = [one for tool in deployment.tools_and_events for one in _relations(tool, left_out)]
-    schema = replace(deployment.schema, relations=(*deployment.schema.relations, *free))
     events = (event for relation in free for event in _events(relation))
-    return replace(
-        deployment,
-        schema=schema,
-        init=replace(deployment.init, schema=schema),
-        written=replace(deployment.written, tools=(*tools, *events)),
-        text=None,
-    )
+    return deployment.with_tools((*tools, *events), free)
 
 
 def weaker(tool: Tool, left_out: Collection[LeftOut]) -> Tool:

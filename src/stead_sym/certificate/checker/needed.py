@@ -84,7 +84,7 @@ class Needed:
         return self._infinite(sort) and sort not in self._bounds
 
     def _infinite(self, sort: str) -> bool:
-        return self._schema.sort(sort).values is None
+        return not self._schema.is_finite(sort)
 
     def columns(self, relation: str) -> int:
         """Return how many columns of a relation have open sorts."""
