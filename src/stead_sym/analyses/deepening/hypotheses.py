@@ -58,14 +58,14 @@ def _bounds_left(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator
 
 def _views(deployment: Deployment, shown: Mapping[str, Shown]) -> Iterator[Hypothesis]:
     """Yield the hypothesis of the theorem: no step leaves γ(V), and what is shown is true in all of it."""
-    sets: dict[Shown, list[str]] = {}
+    sets: dict[str, list[str]] = {}
     for name, one in shown.items():
-        sets.setdefault(one, []).append(name)
+        sets.setdefault(f"{one.by_views}{_together(one)}", []).append(name)
     if sets:
         lines = [
             "no step from a database of any size whose parts are all among these views leads to another part"
         ]
-        lines += [f"{', '.join(names)} by {one.by_views}{_together(one)}" for one, names in sets.items()]
+        lines += [f"{', '.join(names)} by {how}" for how, names in sets.items()]
         yield Hypothesis("views are invariant", "established", "; ".join(lines))
 
 
