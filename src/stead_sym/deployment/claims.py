@@ -15,7 +15,7 @@ from functools import cached_property, partial
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.terminal import called, over
-from stead_sym.deployment.tool import Choose, Effect, Insert, Statement, Tool
+from stead_sym.deployment.tool import Choose, Effect, Statement, Tool
 from stead_sym.errors import Span
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.folding import conjoin
@@ -38,7 +38,6 @@ from stead_sym.logic.syntax import (
     Var,
     conjunction,
     disjunction,
-    is_compound,
     quantify,
 )
 from stead_sym.relational.instance import Instance
@@ -128,13 +127,7 @@ def written_integers(deployment: Deployment) -> frozenset[str]:
 
     Such a value may be none of the column.
     """
-    return frozenset(
-        statement.atom.relation
-        for tool in deployment.tools_and_events
-        for effect in tool.effects
-        for statement in effect.statements
-        if isinstance(statement, Insert) and any(map(is_compound, statement.atom.args))
-    )
+    return frozenset().union(*(e.computed for t in deployment.tools_and_events for e in t.effects))
 
 
 def _range(deployment: Deployment, relation: Relation) -> Formula:

@@ -128,10 +128,10 @@ class Effect(Located):
         return any(isinstance(statement, Ensure) for statement in self.statements)
 
     @property
-    def computes(self) -> bool:
-        """Return whether it inserts the value of a sum or a tally, which its column may not have."""
+    def computed(self) -> frozenset[str]:
+        """Return the relations into which it inserts a sum or a tally, which its column may not have."""
         inserted = (statement.atom for statement in self.statements if isinstance(statement, Insert))
-        return any(is_compound(term) for atom in inserted for term in atom.args)
+        return frozenset(atom.relation for atom in inserted if any(map(is_compound, atom.args)))
 
     @property
     def fresh(self) -> tuple[Binder, ...]:

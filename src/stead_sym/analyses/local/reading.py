@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from types import MappingProxyType
 
 from stead_sym.analyses.local.facts import as_fact, mentions_some, with_value
@@ -110,14 +110,6 @@ class Known:
     def __or__(self, other: Known) -> Known:
         """Return a subset of where the disjunction must be true, and where it may be."""
         return Known(self.must | other.must, self.may | other.may)
-
-
-@dataclass(frozen=True)
-class _Some:
-    """A followed sentence that there is a tuple as ``args`` in a relation, with its bit."""
-
-    args: tuple[Term, ...]
-    bit: Bdd
 
 
 def tuple_in(sentence: Core) -> Atom | None:
@@ -227,7 +219,7 @@ class Reading:
         if "new" in map(kind, values):
             return self.false
         implied = (
-            one.bit for one in self._implied.get(atom.relation, ()) if is_instance(one.args, atom.args)
+            bit for one, bit in self._implied.get(atom.relation, ()) if is_instance(one.args, atom.args)
         )
         others = (~bit for bit in self._instead(atom.relation, values))
         return Known(self.manager.false, self.manager.conj([*implied, *others]))
@@ -253,13 +245,13 @@ class Reading:
         return found
 
     @cached_property
-    def _implied(self) -> Mapping[str, list[_Some]]:
-        """Return the sentences ∃x. R(t) that are followed, by relation."""
-        found: dict[str, list[_Some]] = {}
+    def _implied(self) -> Mapping[str, list[tuple[Atom, Bdd]]]:
+        """Return the atoms R(t) of the sentences ∃x. R(t) that are followed with their bits, by relation."""
+        found: dict[str, list[tuple[Atom, Bdd]]] = {}
         for fact, bit in self._followed.items():
             atom = tuple_in(fact)
             if atom is not None and atom is not fact:
-                found.setdefault(atom.relation, []).append(_Some(atom.args, bit))
+                found.setdefault(atom.relation, []).append((atom, bit))
         return found
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
@@ -318,14 +310,14 @@ class Reading:
     def _active(self, sort: str, value: Value) -> Bdd:
         """Return states in which a value is active: a fact has it, or a sentence says that one has."""
         if (sort, value) not in self._where_active:
-            some = ((relation, one) for relation, of in self._implied.items() for one in of)
-            tuples = [(relation, one.args, one.bit) for relation, one in some]
+            tuples = list(chain.from_iterable(self._implied.values()))
             atoms = ((fact, bit) for fact, bit in self._followed.items() if isinstance(fact, Atom))
-            tuples += [(fact.relation, fact.args, bit) for fact, bit in atoms if not fact.primed]
+            tuples += [(fact, bit) for fact, bit in atoms if not fact.primed]
             self._where_active[sort, value] = self.manager.disj(
                 bit
-                for relation, args, bit in tuples
-                if (Const(value), sort) in zip(args, self.schema.relation(relation).sorts, strict=True)
+                for atom, bit in tuples
+                if (Const(value), sort)
+                in zip(atom.args, self.schema.relation(atom.relation).sorts, strict=True)
             )
         return self._where_active[sort, value]
 

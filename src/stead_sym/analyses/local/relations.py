@@ -7,7 +7,7 @@ goes through the parts one after the other, each from all that is new to it sinc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from stead_sym.analyses.local.moves import Action, Move
@@ -50,25 +50,29 @@ class Relations:
 
         Raise `Undecided` if that takes too many nodes.
         """
+        return self._fixpoint(states, self._after, possible, MOST_NODES)
+
+    def reaching(self, through: Bdd, target: Bdd) -> Bdd:
+        """Return the states from which a run through some states leads to the target."""
+        return self._fixpoint(target, self._before, through)
+
+    def _fixpoint(
+        self,
+        states: Bdd,
+        by: Callable[[_Pairs, Bdd, Bdd], Bdd],
+        within: Bdd,
+        most_nodes: int | None = None,
+    ) -> Bdd:
+        """Return the least set X with states ∪ (by(part, X) ∩ within) ⊆ X for each part."""
         done = [self._m.false] * len(self._parts)
         while not all(states == some for some in done):
             for k, part in enumerate(self._parts):
                 new, done[k] = states & ~done[k], states
                 if new != self._m.false:
-                    states = states | (self._after(*part, new) & possible)
-            if states.dag_size > MOST_NODES:
-                raise Undecided(f"the states of the facts take more than {MOST_NODES:,} nodes")
+                    states = states | (by(*part, new) & within)
+            if most_nodes is not None and states.dag_size > most_nodes:
+                raise Undecided(f"the states of the facts take more than {most_nodes:,} nodes")
         return states
-
-    def reaching(self, through: Bdd, target: Bdd) -> Bdd:
-        """Return the states from which a run through some states leads to the target."""
-        done = [self._m.false] * len(self._parts)
-        while not all(target == some for some in done):
-            for k, part in enumerate(self._parts):
-                new, done[k] = target & ~done[k], target
-                if new != self._m.false:
-                    target = target | (self._before(*part, new) & through)
-        return target
 
     def _each_before(self, states: Bdd) -> Iterator[Bdd]:
         return (self._before(*part, states) for part in self._parts)

@@ -89,6 +89,7 @@ class Steps:
         self._normal = normal
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
+        self._names = frozenset(one for of in reading.values.values() for one in of if is_name(one))
         self._kept: dict[tuple[str, int], list[Move]] = {}
         self._columns = {
             (atom.relation, column)
@@ -144,7 +145,7 @@ class Steps:
         """
         for tool in self._deployment.tools_and_events:
             for by, effect in enumerate(tool.effects):
-                if tool.name in exact and not effect.is_ensure and not effect.computes:
+                if tool.name in exact and not effect.is_ensure and not effect.computed:
                     for given in self._given(tool):
                         moves = self._taken(tool, [by], given)
                         if any(move.action is not None for move in moves):
@@ -161,7 +162,7 @@ class Steps:
         for formula in acting:
             yield Certain(self._reading(formula), frozenset(facts_in(formula)))
         for tool in self._deployment.tools_and_events:
-            if tool.name in exact and not any(e.is_ensure or e.computes for e in tool.effects):
+            if tool.name in exact and not any(e.is_ensure or e.computed for e in tool.effects):
                 for given in self._given(tool):
                     some = self._possible(tool, given)
                     if not free_variables(some):
@@ -242,11 +243,10 @@ class Steps:
 
     def _impossible(self, tool: Tool, by: int, values: Mapping[str, Value]) -> Bdd:
         """Return states in which an alternative is known not to be taken with these values."""
-        names = frozenset(one for of in self._reading.values.values() for one in of if is_name(one))
         return self._m.disj(
             self._m.conj(self._truth(*one) for one in known.context)
             for known in self._known
-            if known.covers(tool.name, by, values, names)
+            if known.covers(tool.name, by, values, self._names)
             and all(fact in self._bits for fact, _ in known.context)
         )
 

@@ -147,7 +147,7 @@ def _has_an_effect(deployment: Deployment, tool: Tool) -> Formula:
     What writes integers that it computes is left out: they may be out of range. So is what chooses a value
     by one that is new.
     """
-    effects = [one for one in tool.effects if not (one.is_ensure or one.computes)]
+    effects = [one for one in tool.effects if not (one.is_ensure or one.computed)]
     params = {param.name for param in tool.params}
     taken = [f for f in (can_take_effect(deployment, one) for one in effects) if free_variables(f) <= params]
     return TRUE if any(negate(one) in taken for one in taken) else disjoin(*taken)
