@@ -1,9 +1,10 @@
 """An abstract run that breaks a question, followed in the deployment itself.
 
 States of the deployment are searched, those first of which the abstraction says that fewer steps may break
-the question. It never says more than it takes, since each run has an image. Only steps are tried of which the
-abstraction says that they may come nearer, or, where none of these does, that they do not lead far away: no
-other call is enumerated, and no state that is not on such a run.
+the question; those with one image come one after the other, so that no kind of state waits for another. It
+never says more than it takes, since each run has an image. Only steps are tried of which the abstraction says
+that they may come nearer, or, where none of these does, that they do not lead far away: no other call is
+enumerated, and no state that is not on such a run.
 
 One decision: a run is found or not, and what is found is evidence by itself. So the number of states tried is
 bounded, and the values that names stand for are tried by what the facts say of them, a few of each kind.
@@ -12,6 +13,7 @@ bounded, and the values that names stand for are tried by what the facts say of 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -123,6 +125,7 @@ class Following:
         seen: set[tuple[Instance, Core, tuple[Value, ...]]] = set()
         number = 0
         furthest: dict[tuple[Value, ...], int] = {}
+        alike: Counter[tuple[Core, tuple[Value, ...], frozenset[str]]] = Counter()
 
         def add(at: _At) -> bool:
             """Return True if a run through the state may go on to the end."""
@@ -132,14 +135,17 @@ class Following:
             if key in seen:
                 return False
             seen.add(key)
-            distance = self._distance(at)
+            image = self._image(at)
+            distance = self._distance(at.goal, image)
             if distance is None:
                 return False
             length = at.length
             longest = furthest.setdefault(key[2], distance + SLACK)
             if length + distance > longest:
                 return False
-            heapq.heappush(waiting, (2 * distance + length, distance, -number, False, at))
+            kind = *key[1:], frozenset(label for label, true in image.items() if true)
+            heapq.heappush(waiting, (2 * distance + length + alike[kind], distance, -number, False, at))
+            alike[kind] += 1
             return True
 
         for values in self._choices():
@@ -186,12 +192,9 @@ class Following:
 
     # the abstraction
 
-    def _distance(self, at: _At) -> int | None:
-        """Return the least number of abstract steps that may show the goal; None if none may."""
-        state = self._image(at)
-        return next(
-            (k for k, ring in enumerate(self._rings(at.goal)) if self._m.satisfies(ring, state)), None
-        )
+    def _distance(self, goal: Core, image: Mapping[str, bool]) -> int | None:
+        """Return the least number of steps from an abstract state that may show a goal; None if none may."""
+        return next((k for k, ring in enumerate(self._rings(goal)) if self._m.satisfies(ring, image)), None)
 
     def _image(self, at: _At) -> Mapping[str, bool]:
         image = {label: self._holds(fact, at) for fact, label in self._bits.items()}

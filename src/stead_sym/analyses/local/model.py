@@ -50,7 +50,8 @@ from stead_sym.analyses.local.reading import is_instance
 from stead_sym.analyses.local.refinement import MOST_FOR_KEYS, Question, Refuted, Refuting
 from stead_sym.analyses.local.single import emptying
 from stead_sym.analyses.local.start import Start, begins_with_at_most_one, names_in
-from stead_sym.analyses.local.values import numbered, sort_of
+from stead_sym.analyses.local.values import numbered
+from stead_sym.analyses.local.witnesses import Witness, of_fair_events, of_keys
 from stead_sym.analyses.views.choices import acting, exact, followed, shared, turns
 from stead_sym.deployment.claims import claim_named, determined, written_integers
 from stead_sym.deployment.deployment import Deployment
@@ -59,22 +60,8 @@ from stead_sym.engines.symbolic.bdd.manager import Backend, at_work
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import core
 from stead_sym.logic.names import constants
-from stead_sym.logic.substitution import expand, substitute_terms
-from stead_sym.logic.syntax import (
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Exists,
-    Expanded,
-    Formula,
-    Globally,
-    Not,
-    Var,
-    conjuncts,
-    free_variables,
-    subformulas,
-)
+from stead_sym.logic.substitution import expand
+from stead_sym.logic.syntax import Atom, Compare, Expanded, Formula, Globally, Not, conjuncts, subformulas
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 from stead_sym.support.printable import plural
@@ -317,8 +304,10 @@ class Local:
     def _decided(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
         """Return the same; raise `Undecided` at a limit."""
         asked = Question(question, scope, self._backend)
-        fair = self._fair_witnesses(question) if self._may_be_fair(question) else ()
-        others = chain(self._determined(question, scope.normal), asked.witnesses())
+        schema = self.deployment.schema
+        fair = of_fair_events(question, self._fair_events, schema) if self._may_be_fair(question) else ()
+        given = () if _is_endless(question) else of_keys(scope.normal(question), schema)
+        others = chain(given, asked.witnesses())
         early = self._by_witness(question, replace(scope, asking=False), fair)
         return asked.answer(refuting, early, self._by_witness(question, scope, others))
 
@@ -340,7 +329,7 @@ class Local:
         self,
         question: Formula,
         scope: Scope,
-        witnesses: Iterable[tuple[tuple[Binder, ...], Atom]],
+        witnesses: Iterable[Witness],
     ) -> Iterator[int]:
         """Yield on how many facts a question is shown with a value more, one of a witness."""
         if not isinstance(question, Globally) or question.path != "A":
@@ -348,9 +337,13 @@ class Local:
         used = {sort: numbered(names_in(question), sort) for sort in scope.named}
         assumed = [part for part in conjuncts(core(Not(question.body))) if isinstance(part, Atom)]
         new = (  # of an atom that the question assumes one case is the question again
-            (binders, atom)
-            for binders, atom in dict.fromkeys(witnesses)
-            if not any(one.relation == atom.relation and is_instance(atom.args, one.args) for one in assumed)
+            (binders, condition)
+            for binders, condition in dict.fromkeys(witnesses)
+            if not isinstance(condition, Atom)
+            or not any(
+                one.relation == condition.relation and is_instance(condition.args, one.args)
+                for one in assumed
+            )
         )
         for witness in islice(new, MOST_WITNESSES):
             cases = by_witness(question, *witness, scope.mentioned, used)
@@ -369,34 +362,6 @@ class Local:
                 return None
             most = max(most, how)
         return most
-
-    def _determined(self, question: Formula, normal: Normal) -> Iterator[tuple[tuple[Binder, ...], Atom]]:
-        """Yield atoms of the question with a variable that a key of constants and names determines."""
-        schema = self.deployment.schema
-        if _is_endless(question):
-            return
-        for part in (part for part in subformulas(normal(question)) if isinstance(part, Exists)):
-            for atom in (one for one in conjuncts(part.body) if isinstance(one, Atom)):
-                keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
-                given = all(isinstance(atom.args[column], Const) for column in keys)
-                if keys and given and free_variables(atom) == {part.binder.name}:
-                    yield (part.binder,), atom
-
-    def _fair_witnesses(self, question: Formula) -> Iterator[tuple[tuple[Binder, ...], Atom]]:
-        """Yield atoms of guards of fair events, with a parameter and otherwise names of the question."""
-        names = {sort_of(one): Const(one) for one in names_in(question)}
-        for event in self._fair_events:
-            for atom in (part for part in subformulas(core(event.guard)) if isinstance(part, Atom)):
-                sorts = self.deployment.schema.relation(atom.relation).sorts
-                for param in event.params:
-                    others = {
-                        term.name: names.get(sort)
-                        for term, sort in zip(atom.args, sorts, strict=True)
-                        if isinstance(term, Var) and term.name != param.name
-                    }
-                    known = {name: term for name, term in others.items() if term is not None}
-                    if Var(param.name) in atom.args and len(known) == len(others):
-                        yield (param,), Atom(atom.relation, substitute_terms(atom.args, known))
 
     def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
         """Return per sort the constants that the deployment or the formula mentions.

@@ -26,7 +26,6 @@ from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     INTEGERS,
     And,
-    Atom,
     Binder,
     Compare,
     Const,
@@ -122,7 +121,7 @@ def decided(f: Core, schema: Schema) -> Core:
 def by_witness(
     question: Globally,
     binders: Sequence[Binder],
-    witness: Atom,
+    witness: Formula,
     constants: Mapping[str, Sequence[Value]],
     used: Mapping[str, int],
 ) -> Iterator[Formula]:

@@ -15,20 +15,19 @@ from stead_sym.analyses.local.concrete import Following
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.impossible import Asking
-from stead_sym.analyses.local.moves import Action, Move, conditions_of, individuals_of
+from stead_sym.analyses.local.moves import Action, Move
 from stead_sym.analyses.local.questions import asks_for_runs, decided, never
 from stead_sym.analyses.local.reading import Reading
 from stead_sym.analyses.local.runs import Left, Runs
-from stead_sym.analyses.local.start import begins_with_at_most_one, names_in
+from stead_sym.analyses.local.start import names_in
 from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import numbered
-from stead_sym.analyses.local.writes import relations_written
+from stead_sym.analyses.local.witnesses import Witness, of_staying, of_steps
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Expanded, Formula, Not, free_variables
-from stead_sym.relational.schema import tells_history
+from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Expanded, Formula, Not
 from stead_sym.support.printable import plural
 
 MOST_FOR_KEYS = 24
@@ -225,23 +224,13 @@ class Question:
         except Undecided:
             return False
 
-    def witnesses(self) -> Iterator[tuple[tuple[Binder, ...], Atom]]:
-        """Yield atoms about what moves write by which a run may stay; none of these writes the relation.
-
-        The relations are those that begin with at most one tuple: few values have to be asked about.
-        """
+    def witnesses(self) -> Iterator[Witness]:
+        """Yield conditions on further values, by what the facts that are followed leave open."""
+        deployment = self._scope.deployment
         for left in self._left:
-            written = {relation for move in left.moves for relation in relations_written(move.effect)}
-            for move in left.moves:
-                loose = {one: Binder(one, sort) for one, sort in individuals_of(move).items()}
-                for atom in conditions_of(move, loose):
-                    if isinstance(atom, Atom) and not (
-                        tells_history(atom.relation) or atom.relation in written
-                    ):
-                        names = free_variables(atom)
-                        binders = tuple(loose[one] for one in loose if one in names)
-                        if binders and begins_with_at_most_one(self._scope.deployment, atom.relation):
-                            yield binders, atom
+            yield from of_staying(left.moves, deployment)
+        if asks_for_runs(core(self._question)):
+            yield from of_steps(self._question, self._facts.bits, deployment)
 
     def _with_instances(self, actions: Iterable[Action], reading: Reading) -> Iterator[frozenset[Core]]:
         """Yield the facts that actions read, then the instances of those that are followed sentences."""

@@ -259,7 +259,7 @@ class After(Reading):
 
     def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
         """Return the individuals that the step inserts where a required atom of the body has x."""
-        for atom in _required(body):
+        for atom in required(body):
             for relation, args in self._write.inserted:
                 if relation == atom.relation:
                     for own, term in zip(atom.args, args, strict=True):
@@ -282,11 +282,11 @@ def relations_written(effect: Effect) -> frozenset[str]:
     return frozenset(found)
 
 
-def _required(formula: Core) -> Iterator[Atom]:
+def required(formula: Core) -> Iterator[Atom]:
     """Yield the atoms that have to be true, for some values of variables, if the formula is."""
     for part in conjuncts(formula):
         if isinstance(part, Exists):
-            yield from _required(part.body)
+            yield from required(part.body)
         elif isinstance(part, Atom):
             yield part
 
