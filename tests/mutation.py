@@ -3418,8 +3418,8 @@ MUTATIONS = (
     Mutation(
         "few facts: a record is there if a value of another sort is",
         "/analyses/local/reading.py",
-        "if (Const(value), sort) in zip(args, self.schema.relation(relation).sorts, strict=True)",
-        "if Const(value) in args",
+        "if (Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)",
+        "if Const(value) in atom.args",
     ),
     Mutation(
         "few facts: what any initial database has makes no value active",
@@ -3466,8 +3466,26 @@ MUTATIONS = (
     Mutation(
         "few facts: no value is asked about that a key determines",
         "/analyses/local/model.py",
-        "if _is_endless(question):",
-        "if True:",
+        "given = () if _is_endless(question) else of_keys(",
+        "given = () if True else of_keys(",
+    ),
+    Mutation(
+        "few facts: a state from where some run may lead to q is a dead end",
+        "/analyses/local/runs.py",
+        "return self.known(formula, self._possible).must & self._possible",
+        "return self.known(formula, self._possible).may & self._possible",
+    ),
+    Mutation(
+        "few facts: what is known at the end of a run is said of each of its states",
+        "/evidence/prefix.py",
+        "if at < len(self.run.steps) or not self._known:",
+        "if not self._known:",
+    ),
+    Mutation(
+        "few facts: what is claimed of all runs need not be known",
+        "/evidence/prefix.py",
+        "return core(closed if truth else Not(closed)) in self._known",
+        "return True",
     ),
     Mutation(
         "few facts: parts of a premise with a quantifier are one fact",

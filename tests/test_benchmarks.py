@@ -132,6 +132,14 @@ def test_what_a_warehouse_orders_comes_in_since_some_supplier_sends_it() -> None
     assert found.shown["comes_in"].facts > 16
 
 
+def test_a_serious_ticket_with_a_low_priority_is_found_among_a_hundred() -> None:
+    """The search tries states with one image in turn; the first ticket that may do cannot become serious."""
+    verdict = localise(runs.FAMILIES["ticket_system"](100), "any", ["serious_first"]).verdicts[
+        "serious_first"
+    ]
+    assert verdict.word == "fails", verdict.reason
+
+
 def test_tables_are_skewed_and_the_same_each_time() -> None:
     for family, make in runs.WRITTEN.items():
         assert make(40) == make(40) != make(40, seed=1), family

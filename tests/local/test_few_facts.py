@@ -9,7 +9,10 @@ from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.verify import localise
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.evidence.prefix import refutation
 from stead_sym.evidence.replay import replay
+from stead_sym.logic.kernel import core
+from stead_sym.logic.syntax import Not
 from stead_sym.verification.verify import verify
 
 DESK = """
@@ -268,7 +271,7 @@ spec can_be_done AG forall t. (Stage(t, held) -> EF Stage(t, done))
 
 @pytest.mark.parametrize(
     ("sure", "agent", "word"),
-    [("false", "any", "holds"), ("true", "any", "unknown"), ("false", "lazy", "unknown")],
+    [("false", "any", "holds"), ("true", "any", "fails"), ("false", "lazy", "fails")],
 )
 def test_a_run_from_each_state_is_shown_where_a_call_surely_leads_there(sure, agent, word):
     """Some helper has the ticket, whoever that is; unless it can be lost, or nobody finishes."""
@@ -379,11 +382,11 @@ def test_what_is_deleted_need_not_have_been_there():
     deployment = parse_deployment(text[:begin] + dropping + text[end:])
     for name, verdict in verify(deployment, findings=False).verdicts.items():
         assert verdict.holds is False, name
-        assert localise(deployment, {"": "any"}, [name]).verdicts[name].word == "unknown"
+        assert localise(deployment, {"": "any"}, [name]).verdicts[name].word == "fails"
 
 
 @pytest.mark.parametrize(
-    ("kept", "word", "holds"), [("", "holds", True), ("delete InHand(_)", "unknown", False)]
+    ("kept", "word", "holds"), [("", "holds", True), ("delete InHand(_)", "fails", False)]
 )
 def test_the_facts_that_decide_what_can_be_done_next_are_found(kept, word, holds):
     """The call that closes the desk is for some order in hand, of which the specification does not speak."""
@@ -647,6 +650,118 @@ spec least AG forall m: number. (Limit(m) -> exists x: number. (Limit(x) & x <= 
 """)
     localised = localise(deployment, {"": "any"}).verdicts["least"]
     assert localised.word in ("unknown", verify(deployment, findings=False).verdicts["least"].word)
+
+
+DEAD_END = """
+deployment dead_ends
+sort case
+relation Open(case)
+relation Locked(case)
+relation Done(case)
+relation Linked(case, case)
+bound case 1
+init
+  Open(a)
+  Open(b)
+  Linked(a, b)
+event lock(x: case)
+  guard Open(x) & ~Locked(x)
+  effect
+    insert Locked(x)
+tool unlock(x: case)
+  guard Locked(x) & UNLOCKED
+  effect
+    delete Locked(x)
+tool close(x: case)
+  guard Open(x) & ~Locked(x)
+  effect
+    delete Open(x)
+    insert Done(x)
+tool wait()
+spec can_be_done AG forall x. (Open(x) -> EF Done(x))
+spec at_once     AG forall x. (Open(x) -> EX Done(x))
+spec one_or_more AG forall x. (Open(x) -> (EF Done(x)) | (EF ~Open(x)))
+spec or_linked   AG forall x. (Open(x) -> (EF Done(x)) | Linked(x, _))
+"""
+
+
+@pytest.mark.parametrize("unlocked", ["false", "true", "Linked(x, _)", "Linked(_, x)"])
+def test_a_run_to_a_state_with_no_way_out_refutes_that_there_is_one(unlocked):
+    """The run ends where no run can do what is asked for; that is said of all runs, and not replayed."""
+    deployment = parse_deployment(DEAD_END.replace("UNLOCKED", unlocked))
+    explored = verify(deployment, findings=False).verdicts
+    for name, verdict in localise(deployment, {"": "any"}).verdicts.items():
+        assert verdict.holds is explored[name].holds, name
+        if not verdict.holds:
+            assert replay(deployment, wrap_all(deployment, "any"), verdict.evidence).confirmed
+            assert verdict.evidence.unshown
+
+
+def test_what_is_known_of_all_runs_from_a_state_is_said_of_its_last_state_alone():
+    deployment = parse_deployment(DEAD_END.replace("UNLOCKED", "false"))
+    at_once = localise(deployment, {"": "any"}, ["at_once"]).verdicts["at_once"]
+    run = at_once.evidence.trace
+    assert len(run.steps) == 1
+    assert {node.state for node in at_once.evidence.unshown} == {run.last}
+    asked = deployment.formula("AG forall x. (Open(x) -> EX Done(x))")
+    assert refutation(asked, run) is None
+    [ended] = {node.assignment["x"] for node in at_once.evidence.unshown}
+    known = core(Not(deployment.formula(f"EX Done({ended})")))
+    assert refutation(asked, run, {known}).unshown
+    assert refutation(deployment.formula("AG forall x. (Open(x) -> EX Open(x))"), run, {known}) is None
+
+
+TIED = """
+deployment tied
+sort order, person, team
+relation Owner(order key, person)
+relation Lead(team key, person)
+relation Member(person, team)
+relation Known(person)
+relation Given(order key, team)
+relation Taken(order)
+relation Open(order)
+init
+  Owner(o1, ann) Open(o1) Open(o2) OWNED
+  Lead(red, bea) Member(cal, blue) MEMBER
+tool identify(p: person)
+  guard exists o. Owner(o, p) & ~Known(p)
+  effect
+    insert Known(p)
+tool give(o: order, t: team)
+  guard Open(o) & ~Given(o, _) & Lead(t, _)
+  effect
+    insert Given(o, t)
+tool take(o: order)
+  guard Open(o) & exists t. (Given(o, t) & Member(_, t))
+  effect
+    insert Taken(o)
+tool close(o: order)
+  guard Open(o) & exists p. (Owner(o, p) & Known(p))
+  effect
+    delete Open(o)
+tool take_back(o: order)
+  guard Given(o, _)
+  effect
+    delete Given(o, _)
+tool wait()
+spec can_close AG forall o. (Open(o) -> EF ~Open(o))
+spec can_take  AG forall o. (Open(o) -> EF (Taken(o) | ~Open(o)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("owned", "member", "holds"),
+    [
+        ("Owner(o2, bea)", "Member(dan, red)", {"can_close": True, "can_take": True}),
+        ("", "Member(dan, red)", {"can_close": False, "can_take": True}),
+    ],
+)
+def test_a_run_is_shown_with_the_value_that_no_step_changes(owned, member, holds):
+    """The owner of this order becomes known; some team has a lead and a member."""
+    deployment = parse_deployment(TIED.replace("OWNED", owned).replace("MEMBER", member))
+    assert {n: v.holds for n, v in verify(deployment, findings=False).verdicts.items()} == holds
+    assert {n: v.holds for n, v in localise(deployment, {"": "any"}).verdicts.items()} == holds
 
 
 ELSEWHERE = """

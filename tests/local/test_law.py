@@ -150,7 +150,7 @@ def assert_law(deployment, agent="any"):
             assert holds is not truth, f"{formula}: {how}"
             replay(deployment, restriction, wrappers, how.run)
             if how.run.loop is None:
-                assert refutation(formula, how.run) is not None
+                assert refutation(formula, how.run, how.known) is not None
             else:
                 evidence = endless_evidence(formula, how.run, not truth)
                 assert evidence is not None

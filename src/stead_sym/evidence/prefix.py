@@ -2,13 +2,13 @@
 
 A run shows that a path quantifier E is true, or an A false, if the state that its operator requires comes
 within the prefix. Of an endless run, a lasso, what is true in all of its states is shown, too. No claim about
-all runs is. The evidence therefore remains valid for every deployment that has the run; that of a finite one
-is also valid for every continuation.
+all runs is; what is known of them is left to whoever knows it. The evidence therefore remains valid for every
+deployment that has the run; that of a finite one is also valid for every continuation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
@@ -17,13 +17,16 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError
 from stead_sym.evidence.build import seen
-from stead_sym.evidence.tree import Evidence, Node, Parts, Run, Values
+from stead_sym.evidence.tree import Evidence, Node, Parts, Reason, Run, Unshown, Values
 from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.evaluate import declared
 from stead_sym.logic.evaluate import holds as evaluated
+from stead_sym.logic.kernel import core
+from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     And,
     Binder,
+    Const,
     Count,
     Exists,
     Expanded,
@@ -62,9 +65,13 @@ def breach(claim: Claim, run: Trace) -> Evidence:
     return Evidence(_Claimed(prefix, claim.formula, 0, {}, False).along(end, (), (last,)), run.of_many)
 
 
-def refutation(sentence: Expanded, run: Trace) -> Evidence | None:
-    """Return why the sentence is false at the start of the run, or None if the run does not show it."""
-    return _evidence(sentence, replace(run, loop=None), False)
+def refutation(sentence: Expanded, run: Trace, known: Set[Formula] = frozenset()) -> Evidence | None:
+    """Return why the sentence is false at the start of the run, or None if the run does not show it.
+
+    The sentences ``known`` to be true of its last state are about all runs from there; they have no variables
+    and are of the kernel.
+    """
+    return _evidence(sentence, replace(run, loop=None), False, known)
 
 
 def endless_evidence(sentence: Expanded, run: Trace, holds: bool) -> Evidence | None:
@@ -73,19 +80,22 @@ def endless_evidence(sentence: Expanded, run: Trace, holds: bool) -> Evidence | 
     return _evidence(sentence, run, holds)
 
 
-def _evidence(sentence: Expanded, run: Trace, holds: bool) -> Evidence | None:
-    node = _Prefix(run).shown(sentence, 0, {}, holds)
+def _evidence(
+    sentence: Expanded, run: Trace, holds: bool, known: Set[Formula] = frozenset()
+) -> Evidence | None:
+    node = _Prefix(run, known).shown(sentence, 0, {}, holds)
     return None if node is None else Evidence(node, run.of_many)
 
 
 class _Prefix:
     """The claims about the states of a run, each made once; a state is the number of steps before it.
 
-    If the run has a loop, each run of the evidence goes on along it for ever.
+    If the run has a loop, each run of the evidence goes on along it for ever. The sentences that are
+    ``known`` are true of its last state.
     """
 
-    def __init__(self, run: Trace) -> None:
-        self.run = run
+    def __init__(self, run: Trace, known: Set[Formula] = frozenset()) -> None:
+        self.run, self._known = run, known
         self.states = run.states
         self._made: dict[tuple[Formula, int, tuple[tuple[str, Value], ...], bool], Node | None] = {}
 
@@ -101,6 +111,13 @@ class _Prefix:
         if key not in self._made:
             self._made[key] = _Claimed(self, formula, at, own, truth).shown()
         return self._made[key]
+
+    def is_known(self, formula: Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> bool:
+        """Return if a claim about all runs from a state is known."""
+        if at < len(self.run.steps) or not self._known:
+            return False
+        closed = substitute(formula, {name: Const(value) for name, value in sigma.items()})
+        return core(closed if truth else Not(closed)) in self._known
 
 
 _Aims: TypeAlias = Sequence[tuple[Formula, bool]]
@@ -159,7 +176,8 @@ class _Claimed:
             case Future("A", body) | Globally("E", body) if truth == isinstance(formula, Globally):
                 return self._forever(body, truth)
             case _ if isinstance(formula, Temporal):
-                return None
+                known = self.prefix.is_known(formula, self.at, self.sigma, truth)
+                return self._node(Unshown()) if known else None
             case _:
                 raise AssertionError(f"{formula} is no claim about runs")
 
@@ -236,7 +254,7 @@ class _Claimed:
     def _all(self, at: int, aims: _Aims) -> Iterator[Node]:
         return filter(None, (self._at(at, formula, truth) for formula, truth in aims))
 
-    def _node(self, reason: Parts | Values | Run) -> Node:
+    def _node(self, reason: Reason) -> Node:
         return Node(self.formula, self.truth, self.prefix.states[self.at], self.sigma, reason)
 
 

@@ -31,9 +31,11 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import substitute
 from stead_sym.logic.syntax import (
     TRUE,
     And,
+    Const,
     Expanded,
     Formula,
     Globally,
@@ -85,6 +87,14 @@ class _At:
         return 0 if self.before is None else self.before[0].length + 1
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run, and what is ``known`` of all runs from its last state (`evidence.prefix.refutation`)."""
+
+    run: Trace
+    known: frozenset[Formula] = frozenset()
+
+
 class Following:
     """The search for a run that shows ``goal``, and so that the ``sentence`` is true (``holds``) or false.
 
@@ -113,8 +123,9 @@ class Following:
         self._rings_of: dict[Core, list[Bdd]] = {}
         self._leading_to: dict[tuple[Core, int], tuple[Bdd, list[tuple[Action, Bdd]]]] = {}
         self._free_of: dict[Core, Core] = {}
+        self._about_all: set[Core] = set()
 
-    def run(self, most: int, loops: int = MOST_LOOPS) -> Trace | None:
+    def run(self, most: int, loops: int = MOST_LOOPS) -> Found | None:
         """Return a run if one is found among at most ``most`` states.
 
         None is searched if no abstract run shows the goal.
@@ -156,14 +167,16 @@ class Following:
             rank, distance, _, wide, at = heapq.heappop(waiting)
             self.tried += not wide
             done, following, for_ever = self._moves(at)
-            if done and not self._of_truth and refutation(self._sentence, at.run) is not None:
-                return at.run
+            if done and not self._of_truth:
+                known = self._known(at)
+                if refutation(self._sentence, at.run, known) is not None:
+                    return Found(at.run, known)
             for body in (TRUE,) if done and self._of_truth else for_ever:
                 key = at.state, body, tuple(at.values.items())
                 if key not in self._field.endless and len(self._field.endless) < loops:
                     self._field.endless.add(key)
                     if run := self._endless(at, body):
-                        return run
+                        return Found(run)
             if breaks_claim(self._field.deployment, at.state):
                 continue  # no run goes on from here
             allowed = distance + 1 if wide else distance - 1
@@ -208,7 +221,7 @@ class Following:
             rings: list[Bdd] = []
             for now, later in _alternatives(goal):
                 own = [self._m.true] if later is None else self._rings_ahead(later)
-                may = self._runs.may(now)
+                may = self._where(now)
                 rings = [a & may | b for a, b in _padded(own, rings, self._m.false)]
             self._rings_of[goal] = rings
         return self._rings_of[goal]
@@ -235,12 +248,33 @@ class Following:
             case _:
                 return []
 
+    def _where(self, goal: Core) -> Bdd:
+        """Return where a goal may be true of a state, and what it says of all runs surely is."""
+        if not is_temporal(goal):
+            return self._runs.may(goal)
+        if isinstance(goal, And):
+            return self._m.conj(map(self._where, goal.parts))
+        self._about_all.add(goal)
+        return self._runs.surely(goal)
+
+    def _known(self, at: _At) -> frozenset[Formula]:
+        """Return what is surely true of all runs from a state, as far as the goal asks for it."""
+        values = {one: Const(value) for one, value in at.values.items()}
+        known = (one for one in self._about_all if self._holds(one, at))
+        return frozenset(core(substitute(self._free(one), values)) for one in known)
+
     # the deployment
 
     def _holds(self, formula: Core, at: _At) -> bool:
+        if is_temporal(formula):
+            return self._m.satisfies(self._where(formula), self._image(at))
+        return holds(self._free(formula), at.state, {one: at.values[one] for one in names_in(formula)})
+
+    def _free(self, formula: Core) -> Core:
+        """Return the formula with a variable for each name."""
         if formula not in self._free_of:
             self._free_of[formula] = with_variables(formula, self._variables)
-        return holds(self._free_of[formula], at.state, {one: at.values[one] for one in names_in(formula)})
+        return self._free_of[formula]
 
     def _endless(self, at: _At, body: Core) -> Trace | None:
         """Return an endless run to the state, and on through states of the body, that shows the sentence."""
@@ -344,6 +378,8 @@ def _alternatives(goal: Core) -> Iterator[tuple[Formula, Core | None]]:
         case Not(And(parts)):
             for part in parts:
                 yield from _alternatives(core(Not(part)))
+        case Not(Until("E") | Next("E") | Globally("E")):  # a claim about all runs
+            yield goal, None
         case And(parts):
             for ways in product(*(list(_alternatives(part)) for part in parts)):
                 later = [one for _, one in ways if one is not None]

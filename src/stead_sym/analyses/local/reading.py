@@ -313,11 +313,11 @@ class Reading:
             tuples = list(chain.from_iterable(self._implied.values()))
             atoms = ((fact, bit) for fact, bit in self._followed.items() if isinstance(fact, Atom))
             tuples += [(fact, bit) for fact, bit in atoms if not fact.primed]
+            sorts = {relation.name: relation.sorts for relation in self.schema.relations}
             self._where_active[sort, value] = self.manager.disj(
                 bit
                 for atom, bit in tuples
-                if (Const(value), sort)
-                in zip(atom.args, self.schema.relation(atom.relation).sorts, strict=True)
+                if (Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)
             )
         return self._where_active[sort, value]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from stead_sym.analyses.local.abstraction import Abstraction, Facts, Scope
-from stead_sym.analyses.local.concrete import Following
+from stead_sym.analyses.local.concrete import Following, Found
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.impossible import Asking
@@ -50,11 +50,13 @@ MOST_TRIED, MOST_TRIED_LAST = 100, 1_500
 class Refuted:
     """A ``run`` of the deployment by which a specification fails, or its dual holds.
 
-    The abstraction that guided it follows ``facts`` many facts.
+    The abstraction that guided it follows ``facts`` many facts. By it, more is ``known`` of all runs from the
+    last state (`evidence.prefix.refutation`).
     """
 
     facts: int
     run: Trace
+    known: frozenset[Formula] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +158,13 @@ class Question:
         if run is not None:
             return run
         if asks_for_runs(whole):
-            return "it asks for a run from each of many states, as EF does, which few facts do not show"
+            why = "it asks for a run from each of many states, as EF does, which few facts do not show"
         if ways.search is None or ways.refuting is None:
             return why
         return f"{why}, and {_not_found(ways.search, ways.refuting)}"
 
-    def _refuted(self, run: Trace | None) -> Refuted | None:
-        return None if run is None else Refuted(len(self._facts), run)
+    def _refuted(self, found: Found | None) -> Refuted | None:
+        return None if found is None else Refuted(len(self._facts), found.run, found.known)
 
     def _with_lemmas(
         self, lemmas: Asking, steps: Steps, made: Iterable[tuple[Move, Bdd]]

@@ -57,6 +57,10 @@ class Runs:
         """Return the abstract states in which a first-order formula may be true."""
         return self._reading(formula).may & self._possible
 
+    def surely(self, formula: Core) -> Bdd:
+        """Return abstract states in which a formula, about runs, too, must be true."""
+        return self.known(formula, self._possible).must & self._possible
+
     def image(self, states: Bdd) -> Bdd:
         """Return the states to which an action leads from these."""
         return self._all.image(states) & self._possible

@@ -143,7 +143,7 @@ def _replayed(
 ) -> Verdict | None:
     """Return that a specification fails, or holds, by a run, if its replay confirms that."""
     if how.run.loop is None:
-        evidence = refutation(spec.formula, how.run)
+        evidence = refutation(spec.formula, how.run, how.known)
     else:
         evidence = endless_evidence(spec.formula, how.run, holds)
     assert evidence is not None, f"the run does not show that {spec.name} {'holds' if holds else 'fails'}"
