@@ -243,6 +243,15 @@ def test_from_which_size_on_nothing_changed() -> None:
     assert databases.same_since(rows[:2], "verdicts") == 2
 
 
+def test_shops_of_data_are_verified_for_every_number() -> None:
+    rows = run("every_number.py", "--data", "1200").stdout.splitlines()[2:]
+    assert [line.split(" | ")[:3] for line in rows] == [
+        ["| `orders`", "1,200", "3 of 3 hold"],
+        ["| `references`", "1,200", "4 of 4 hold"],
+        ["| `prices`", "1,200", "4 of 4 hold"],
+    ]
+
+
 # plain code by hand
 
 

@@ -951,6 +951,7 @@ relation R(a, a)
 relation T(a key, b)
 relation Q(a)
 relation F()
+relation G(a, a, b)
 bound a any
 bound b any
 tool mark(x: a)
@@ -983,6 +984,7 @@ def test_parts_of_many_records_are_found_by_their_kinds(seed: int, monkeypatch: 
     facts = {f"S({x}, {random.choice('uv')})" for x in a if random.random() < 0.7}
     facts |= {f"R({x}, {y})" for x in a for y in a if random.random() < (0.1, 0.5, 0.9)[seed % 3]}
     facts |= {f"T({x}, {random.choice(b)})" for x in a[1:] if random.random() < 0.7} | {"T(r0, b0)"}
+    facts |= {f"G({random.choice(a)}, {random.choice(a)}, {random.choice(b)})" for _ in range(seed)}
     text_ = f"{RECORDS_OF_DATA}init\n  " + "\n  ".join(sorted(facts))
     deployment = st.parse_deployment(text_)
     fewer, records = forgetting(deployment, [])
@@ -1017,6 +1019,88 @@ def test_what_is_shown_from_many_records_is_true_of_them() -> None:
         "the initial database has 2,001 facts and is not explored; for every"
     )
     assert "with 2,001 facts" in str(found)
+
+
+CATALOGUE = """
+deployment catalogue
+sort order, product
+relation Of(order key, product)
+relation Known(product)
+bound order any
+tool place(p: product)
+  guard Known(p)
+  effect
+    fresh o: order
+    insert Of(o, p)
+tool drop(o: order)
+  guard Of(o, _)
+  effect
+    delete Of(o, _)
+tool idle()
+spec known AG forall o, p. (Of(o, p) -> Known(p))
+"""
+
+
+@pytest.mark.parametrize("number", [2, 20])
+def test_a_sort_without_a_line_may_have_many_identifiers(number: int) -> None:
+    """They are values like those of other sorts. That there are no others is no question about parts."""
+    rows = "".join(f"  Known(p{n})\n" for n in range(number))
+    found = deepen(st.parse_deployment(f"{CATALOGUE}init\n{rows}"), limit=1)
+    for name in ("known", "bound product 0"):
+        assert found[name].holds
+        shown = found.found[name].every_number
+        assert (shown is None) == (number == 20 and name != "known")
+        assert shown is None or shown.proof.constants in (None, ())
+    assert not found.hypotheses.missing
+    assert ("since no effect brings in another value" in str(found.hypotheses)) == (number == 20)
+
+
+def test_a_bound_that_counts_beside_many_identifiers_is_not_shown() -> None:
+    """A value that an effect brings in is an ordinary one, and so are the identifiers."""
+    rows = "".join(f"  Known(p{n})\n" for n in range(20))
+    more = """bound product 1
+tool more()
+  guard ~exists p: product. ~Known(p)
+  effect
+    fresh p: product
+    insert Known(p)
+"""
+    found = deepen(st.parse_deployment(f"{CATALOGUE}{more}init\n{rows}"), limit=1)
+    assert found["known"].holds
+    assert found["bound product 1"].holds is not True
+
+
+def test_many_kinds_of_values_are_counted() -> None:
+    """To count them takes a conjunction that is large unless it starts from the views."""
+    rows = "".join(f"  Price(p{n}, {n % 40})\n" for n in range(80))
+    deployment = st.parse_deployment(f"""
+deployment prices
+sort product
+sort price = 0..39
+relation Price(product key, price)
+relation Sold(product, product)
+bound product any
+tool sell(p: product, q: product)
+  guard Price(p, 0) & Price(q, 0) & p != q
+  effect
+    insert Sold(p, q)
+tool idle()
+spec alone AG forall p: product. ~Sold(p, p)
+init
+{rows}""")
+    shown = deepen(deployment).found["alone"].every_number
+    assert shown is not None
+    # no record, one, two of different prices or of the same one, and of price 0 sold one way or both
+    assert shown.views == 1 + 40 + 40 * 41 // 2 + 2
+    assert shown.proof.closure.closing.diagrams.manager.nodes < 100_000
+
+
+def test_data_of_which_any_relation_is_open_is_not_gone_through() -> None:
+    """There are too many facts over its identifiers, which stay constants."""
+    rows = "  T(r0, b0)\n" + "".join(f"  R(r{n}, r{n + 1})\n" for n in range(200))
+    deployment = st.parse_deployment(f"{RECORDS_OF_DATA}initially any Q\ninit\n{rows}")
+    with pytest.raises(Undecided, match="facts over the constants of the file"):
+        Closing(deployment, 2, ())
 
 
 @pytest.mark.parametrize(

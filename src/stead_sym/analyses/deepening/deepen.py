@@ -30,9 +30,11 @@ from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, Shown
 from stead_sym.analyses.views.needs import Outside
 from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.proposing import proposed
+from stead_sym.analyses.views.records import crowded
 from stead_sym.deployment.claims import active_outside, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
+from stead_sym.deployment.restriction import fresh_values
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.errors import BoundExceeded, InputError, NoInitialState, Undecided
@@ -155,6 +157,21 @@ def _claimed(deployment: Deployment) -> dict[str, Spec]:
     }
 
 
+def _counted(deployment: Deployment) -> dict[str, str]:
+    """Return the bounds of sorts with many identifiers in `init`, each with the reason why it is not shown.
+
+    The reason is empty if the bound holds by construction: no effect brings in a value of the sort.
+    """
+    fresh = fresh_values(deployment)
+    return {
+        f"bound {sort} {deployment.bounds[sort]}": f"`init` has {len(deployment.constants[sort]):,}"
+        f" identifiers of {sort}, and parts of a database do not show which values are others"
+        if fresh.get(sort)
+        else ""
+        for sort in sorted(crowded(deployment) - deployment.unbounded)
+    }
+
+
 def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
     """Return the wrapper for contexts over the schema of a deployment with an additional relation."""
     schema = deployment.schema.revealing(wrapper.told)
@@ -194,14 +211,16 @@ class _Run:
             spec.name: spec.formula for spec in (*self._deployment.written.specs, *claimed.values())
         }
         self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
-        formulas = {name: spec.formula for name, spec in self._specs.items()}
+        counted = _counted(self._deployment) if claimed else {}
+        self._found |= {name: Found(self._verdict(name, True)) for name, why in counted.items() if not why}
+        formulas = {name: spec.formula for name, spec in self._specs.items() if name not in counted}
         search = partial(EveryNumber, self._deployment, formulas, self._wrappers, progress=self._progress)
         self._every_number = search()
-        has_written = (
-            self._deployment.unbounded and self._deployment.unbounded != self._deployment.bounds.keys()
-        )
+        written = self._deployment.bounds.keys() - self._deployment.unbounded
+        has_written = self._deployment.unbounded and self._every_number.without_bounds != written
         # what holds without the written bounds is shown without them
         self._searches = [*([search(without_bounds=True)] if has_written else []), self._every_number]
+        self._every_number.reasons |= {name: why for name, why in counted.items() if why}
         self._unasked = {
             name: f"under `fair {lines[0]}` only what is always true is decided; write a bound to ask this"
             for name, formula in formulas.items()
@@ -210,8 +229,9 @@ class _Run:
 
     @property
     def starts_large(self) -> bool:
-        """True if the identifiers of the initial database are values like all others (`views.records`)."""
-        return self._every_number.records is not None
+        """True if the initial database is large, or its identifiers are values (`views.records`)."""
+        is_large = bool(self._deployment.unbounded) and len(self._deployment.init) > MOST_FACTS
+        return is_large or self._every_number.records is not None
 
     @property
     def is_explored(self) -> bool:
@@ -491,6 +511,7 @@ class _Run:
             self._deployment,
             self._wrappers,
             {name: one.every_number for name, one in found if one.every_number is not None},
+            [name for name, one in found if one.verdict.holds and one.every_number is None],
             {
                 name: one.within
                 for name, one in found

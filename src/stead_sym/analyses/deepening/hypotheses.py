@@ -25,6 +25,7 @@ def rests_on(
     deployment: Deployment,
     wrappers: Wrappers,
     shown: Mapping[str, Shown],
+    constructed: Collection[str],
     runs: Mapping[str, Bounds],
     options: Options,
     widened: tuple[Widened, ...] = (),
@@ -32,13 +33,13 @@ def rests_on(
     """Return the hypotheses of verdicts for every number of records, and of refutations within bounds.
 
     The former are ``shown``, the latter are by ``runs`` within some bounds, both by specification. The claims
-    of the file are included.
+    of the file are included; bounds that hold by construction are ``constructed``.
     """
     left_open = {claim for one in shown.values() for claim in one.left_open}
-    left_open |= set(_bounds_left(deployment, shown))
+    left_open |= set(_bounds_left(deployment, shown)).difference(constructed)
     every = (
         *_views(deployment, shown),
-        *_claims(deployment, left_open, known=bool(shown)),
+        *_claims(deployment, left_open, constructed, known=bool(shown)),
         *OF_THE_LANGUAGE,
         *of_agents(deployment, wrappers, options),
         *_followed(deployment, wrappers, shown),
@@ -76,7 +77,9 @@ def _together(one: Shown) -> str:
     return f", in one induction with {', '.join(together)}" if together else ""
 
 
-def _claims(deployment: Deployment, left_open: Collection[str], *, known: bool) -> Iterator[Hypothesis]:
+def _claims(
+    deployment: Deployment, left_open: Collection[str], constructed: Collection[str], *, known: bool
+) -> Iterator[Hypothesis]:
     """Yield the claims of the file about its reachable states; ``known``: something is shown of them all."""
 
     def claimed(name: str, claims: Collection[str], otherwise: str) -> Hypothesis:
@@ -94,7 +97,9 @@ def _claims(deployment: Deployment, left_open: Collection[str], *, known: bool) 
     free = (
         f"any number of {', '.join(sort for sort in deployment.bounds if sort in open_sorts)} may be in use"
     )
-    if bounds:
+    if constructed:
+        free = f"{free}; {', '.join(constructed)}, since no effect brings in another value"
+    if bounds := [name for name in bounds if name not in constructed]:
         yield claimed("bounded", bounds, f"{free}; {', '.join(bounds)}, {always}")
     else:
         yield Hypothesis("bounded", "by construction", free)

@@ -32,7 +32,8 @@ if TYPE_CHECKING:  # reports import this module, and most commands search for no
 class Found:
     """The result for one specification.
 
-    ``verdict`` is `holds` if it was shown for ``every_number`` of records, else `fails` or `unknown`.
+    ``verdict`` is `holds` if it was shown for ``every_number`` of records, or if it is a bound of a sort of
+    which no effect brings in a value; else `fails` or `unknown`.
     ``within`` are the least bounds, of those tried, of a fragment that shows the specification true or false;
     None if no fragment does. ``shown``: a fragment shows it true. That is no verdict, since beyond the
     fragment neither the bounds nor the conditions of the definition are established. ``moves`` has the
@@ -50,7 +51,7 @@ class Found:
     @property
     def decided(self) -> bool:
         """True if the specification is shown to be true or false, in a fragment or without one."""
-        return self.within is not None or self.every_number is not None
+        return self.within is not None or self.verdict.holds is not None
 
 
 @dataclass(frozen=True, slots=True)

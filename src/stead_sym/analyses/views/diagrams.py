@@ -14,6 +14,7 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain, pairwise, product
+from math import prod
 
 from stead_sym.analyses.views.parts import Facts, Parts, Sizes
 from stead_sym.deployment.deployment import Deployment
@@ -29,6 +30,9 @@ from stead_sym.verification.findings.ranges import changed_by
 MOST_NODES = 2_000_000
 """The diagrams of one set of views have at most this many nodes."""
 
+
+MOST_OVER_CONSTANTS = 20_000
+"""Facts that may be true or false are over at most this many choices of constants."""
 
 _BETWEEN = 32
 """The nodes are counted once every this many diagrams, since that takes longer than most operations."""
@@ -54,6 +58,13 @@ class Diagrams:
         written = chain.from_iterable(map(changed_by, deployment.tools_and_events))
         changing = {*records, *open_at_first, *written}
         self.changing = tuple(r for r in deployment.schema.relations if r.name in changing)
+        known = deployment.constants
+        over = sum(prod(len(known[sort]) for sort in relation.sorts) for relation in self.changing)
+        if over > MOST_OVER_CONSTANTS:
+            raise Undecided(
+                f"unknown: there are {over:,} facts over the constants of the file, and"
+                f" {MOST_OVER_CONSTANTS:,} are looked at; leave out the `initially` line, or load fewer facts"
+            )
         self.given = frozenset(fact for fact in deployment.init.facts if fact.relation not in changing)
         self._rank = {
             name: (place, sort)

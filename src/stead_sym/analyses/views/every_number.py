@@ -28,7 +28,7 @@ from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
 from stead_sym.analyses.views.parts import MOST_AT_LAST, MOST_RECORDS, Facts
 from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
-from stead_sym.analyses.views.records import Records, forgetting
+from stead_sym.analyses.views.records import Records, crowded, forgetting
 from stead_sym.analyses.views.slicing import Slice
 from stead_sym.analyses.views.vacuity import empty_premises, idle_tools
 from stead_sym.analyses.views.watching import watched
@@ -199,12 +199,14 @@ class EveryNumber:
         """Prepare the search, which ends at the time ``until`` of the monotonic clock.
 
         With ``without_bounds``, bounds that the file writes are not assumed if it has other sorts without a
-        bound. The results are then true for every number of values of each sort.
+        bound. The results are then true for every number of values of each sort. Bounds of sorts with many
+        identifiers in `init` are never assumed (`views.records`).
         """
         written = frozenset(deployment.bounds) - deployment.unbounded if deployment.unbounded else frozenset()
-        self._without_bounds = tuple(sorted(written)) if without_bounds else ()
-        if without_bounds:
-            deployment = replace(deployment, unbounded=frozenset(deployment.bounds), text=None)
+        self.without_bounds = written if without_bounds else written & crowded(deployment)
+        if self.without_bounds:
+            unbounded = deployment.unbounded | self.without_bounds
+            deployment = replace(deployment, unbounded=unbounded, text=None)
         open_sorts = deployment.unbounded or deployment.bounds
         self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
         self.reasons: dict[str, str] = {}
@@ -464,7 +466,7 @@ class EveryNumber:
             watched,
             constants,
             answers,
-            without_bounds=self._without_bounds,
+            without_bounds=tuple(sorted(self.without_bounds)),
             left_out=closure.closing.left_out,
         )
 

@@ -145,8 +145,11 @@ class Gluing:
         fixed = orders = 0
         for order in product(*(permutations(each) for each in names.values())):
             to = dict(zip(_flat(names.values()), _flat(order), strict=True))
-            same = (self.diagrams.atom(f).equiv(self.diagrams.atom(f.rename(to))) for f in sorted(facts))
-            fixed += m.count(m.conj([views, *same]), self.diagrams.bits(facts))
+            same = views  # a conjunction of what is asked of all facts is large
+            for fact, image in ((f, f.rename(to)) for f in sorted(facts)):
+                if fact != image:
+                    same &= self.diagrams.atom(fact).equiv(self.diagrams.atom(image))
+            fixed += m.count(same, self.diagrams.bits(facts))
             orders += 1
         return fixed // orders
 

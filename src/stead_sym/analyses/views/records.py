@@ -19,14 +19,15 @@ some: that admits more views.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
+from typing import Generic, TypeAlias, TypeVar
 
 from stead_sym.analyses.views.diagrams import Diagrams
 from stead_sym.analyses.views.gluing import Gluing
-from stead_sym.analyses.views.parts import MOST_RECORDS, Facts, Sizes, renamed_facts
+from stead_sym.analyses.views.parts import MOST_AT_LAST, Facts, Sizes, renamed_facts
 from stead_sym.analyses.views.slicing import Slice
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Insert, Statement
@@ -35,11 +36,13 @@ from stead_sym.logic.names import constants
 from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, TextValue, Value
+from stead_sym.support.collecting import seldom_collecting
 
 MOST_CONSTANTS = 12
 """Up to this many identifiers of `init` of open sorts stay constants, even if nothing mentions them."""
 
 
+@seldom_collecting()
 def forgetting(
     deployment: Deployment, asked: Iterable[Expanded], known: Iterable[Value] = ()
 ) -> tuple[Deployment, Records | None]:
@@ -66,9 +69,20 @@ def forgetting(
         if u not in told and not schema.is_finite(sort)
     )
     schema = replace(schema, texts=(*schema.texts, *texts))
-    init = Instance(schema, frozenset(f for f in deployment.init.facts if known.issuperset(f.args)))
+    records = Records(schema, known, deployment.init.facts)
+    init = Instance(schema, records.given)
     fewer = replace(deployment, schema=schema, init=init, loaded=(), stated=None, ungated=None, text=None)
-    return fewer, Records(fewer, deployment.init.facts)
+    return fewer, records
+
+
+def crowded(deployment: Deployment) -> frozenset[str]:
+    """Return the sorts of whose identifiers in `init` more than `MOST_CONSTANTS` can be values.
+
+    A bound of such a sort counts values outside C only. If its identifiers are values, there is no bound.
+    """
+    if deployment.initially is not None:
+        return frozenset()
+    return frozenset(sort for sort in deployment.bounds if len(deployment.constants[sort]) > MOST_CONSTANTS)
 
 
 def _mentioned(deployment: Deployment, asked: Iterable[Expanded]) -> frozenset[Value]:
@@ -96,7 +110,7 @@ def _said(statement: Statement) -> Iterator[Expanded]:
             pass
 
 
-_NAMES = tuple(f"·{place}" for place in range(MOST_RECORDS))
+_NAMES = tuple(f"·{place}" for place in range(MOST_AT_LAST))
 """Placeholders for values in the facts of kinds and shapes; the language has no such names."""
 
 
@@ -108,52 +122,123 @@ class _Shape:
     facts: Facts
 
 
+_Owner = TypeVar("_Owner", Value, tuple[Value, ...])
+_Group: TypeAlias = tuple[Value, ...]
+"""Different values that share facts, in ascending order."""
+_Having: TypeAlias = tuple[tuple[tuple[int, ...], int], ...]
+"""The facts of a group: the places of values in it that share some, with the number of the set of these."""
+
+
+class _Numbered(Generic[_Owner]):
+    """Sets of facts that their owners have, each of which has a number.
+
+    A set grows by one fact at a time, and what it grows to is looked up: there are few different sets, of
+    millions of owners.
+    """
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[str, Facts]] = []
+        self.of: dict[_Owner, int] = {}
+        self._number: dict[tuple[str, Facts], int] = {}
+        self._wider: dict[tuple[int, Fact], int] = {}
+
+    def start(self, owner: _Owner, sort: str = "") -> int:
+        """Return the number of the set of an owner, which is empty at first."""
+        number = self.of.get(owner)
+        if number is None:
+            number = self.of[owner] = self._numbered((sort, frozenset()))
+        return number
+
+    def add(self, owner: _Owner, fact: Fact, sort: str = "") -> None:
+        """Add a fact to the set of an owner."""
+        number = self.start(owner, sort)
+        wider = self._wider.get((number, fact))
+        if wider is None:
+            own, facts = self.sets[number]
+            wider = self._wider[number, fact] = self._numbered((own, facts | {fact}))
+        self.of[owner] = wider
+
+    def _numbered(self, one: tuple[str, Facts]) -> int:
+        if one not in self._number:
+            self._number[one] = len(self.sets)
+            self.sets.append(one)
+        return self._number[one]
+
+
+def _within(group: _Group, shared: Mapping[_Group, int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield the places of values in a group that share facts, with the number of the set of these facts."""
+    places = range(len(group))
+    for part in chain.from_iterable(combinations(places, n) for n in range(2, len(group) + 1)):
+        number = shared.get(tuple(group[place] for place in part))
+        if number is not None:
+            yield part, number
+
+
 class Records:
     """A large D0. Values of one sort are of one *kind* if they are in the same facts beside constants."""
 
-    def __init__(self, deployment: Deployment, facts: Facts) -> None:
+    def __init__(self, schema: Schema, known: Collection[Value], facts: Facts) -> None:
+        """Group the values that are not ``known``, which are the constants."""
         self._all, self._within = facts, dict[Schema, Records]()
-        sorts = self._sorts_of = {r.name: r.sorts for r in deployment.schema.relations}
-        place = {sort.name: n for n, sort in enumerate(deployment.schema.sorts)}
-        known = {u for values in deployment.constants.values() for u in values}
-        self._given: list[Fact] = []
+        self._sorts_of = {r.name: r.sorts for r in schema.relations}
+        self._place = {sort.name: n for n, sort in enumerate(schema.sorts)}
+        given: list[Fact] = []
         self.relations: set[str] = set()
-        own: defaultdict[Value, list[Fact]] = defaultdict(list)
-        shared: defaultdict[tuple[Value, ...], list[Fact]] = defaultdict(list)
-        sort_of: dict[Value, str] = {}
+        own, shared = _Numbered[Value](), _Numbered[_Group]()
         for fact in facts:
-            different = {u: s for u, s in zip(fact.args, sorts[fact.relation], strict=True) if u not in known}
-            if not different:
-                self._given.append(fact)
+            relation, args = fact
+            values = {u for u in args if u not in known}
+            if not values:
+                given.append(fact)
                 continue
-            self.relations.add(fact.relation)
-            sort_of.update(different)
-            if len(different) == 1:
-                own[next(iter(different))].append(fact)
-            else:
-                shared[tuple(sorted(different))].append(fact)
-        kinds: dict[tuple[str, Facts], int] = {}
-        kind_of: dict[Value, int] = {}
-        for value, sort in sort_of.items():
-            kind = sort, renamed_facts(own.get(value, ()), {value: _NAMES[0]})
-            kind_of[value] = kinds.setdefault(kind, len(kinds))
-        self._kinds = list(kinds)
-        self._number = Counter(kind_of.values())
+            self.relations.add(relation)
+            if len(values) == 1:
+                (value,) = values
+                sort = self._sorts_of[relation][args.index(value)]
+                own.add(value, Fact(relation, tuple([_NAMES[0] if u == value else u for u in args])), sort)
+                continue
+            for value, sort in zip(args, self._sorts_of[relation], strict=True):
+                if value in values:
+                    own.start(value, sort)
+            if len(values) <= len(_NAMES):
+                group = tuple(sorted(values))
+                names = dict(zip(group, _NAMES, strict=False))
+                shared.add(group, Fact(relation, tuple([names.get(u, u) for u in args])))
+        self.given = frozenset(given)
+        self._kinds = own.sets
+        self._number = Counter(own.of.values())
         self._sharing: Counter[tuple[int, ...]] = Counter()
         self._shapes: set[_Shape] = set()
-        for values, facts_ in shared.items():
-            order = sorted(values, key=lambda value: (place[sort_of[value]], kind_of[value], value))
-            groups = (combinations(values, n) for n in range(2, len(values)))
-            within = chain(facts_, *(shared.get(group, ()) for group in chain.from_iterable(groups)))
-            shape = tuple(map(kind_of.__getitem__, order))
-            self._sharing[shape] += 1
-            self._shapes.add(_Shape(shape, renamed_facts(within, dict(zip(order, _NAMES, strict=False)))))
+        self._share(own.of, shared)
 
+    def _share(self, kind_of: Mapping[Value, int], shared: _Numbered[_Group]) -> None:
+        """Find the kinds of values that share facts, with these facts.
+
+        Groups of the same kinds with the same facts, in each part of the group too, are looked at once.
+        """
+        alike: Counter[tuple[tuple[int, ...], _Having]] = Counter()
+        for group, number in shared.of.items():
+            having = (((0, 1), number),) if len(group) == 2 else tuple(_within(group, shared.of))
+            alike[tuple([kind_of[value] for value in group]), having] += 1
+        for (kinds, having), number in alike.items():
+            order = sorted(range(len(kinds)), key=lambda n: (self._place[self._kinds[kinds[n]][0]], kinds[n]))
+            name = {place: _NAMES[n] for n, place in enumerate(order)}
+            within = (
+                fact.rename({_NAMES[n]: name[place] for n, place in enumerate(part)})
+                for part, facts in having
+                for fact in shared.sets[facts][1]
+            )
+            shape = tuple(kinds[place] for place in order)
+            self._sharing[shape] += number
+            self._shapes.add(_Shape(shape, frozenset(within)))
+
+    @seldom_collecting()
     def within(self, part: Slice) -> Records:
         """Return D0 restricted to a slice."""
         schema = part.deployment.schema
         if schema not in self._within:
-            self._within[schema] = Records(part.deployment, part.facts(self._sorts_of, self._all))
+            facts = part.facts(self._sorts_of, self._all)
+            self._within[schema] = Records(schema, part.deployment.all_constants, facts)
         return self._within[schema]
 
     def views(self, diagrams: Diagrams, k: int) -> dict[Sizes, Bdd]:
@@ -164,13 +249,13 @@ class Records:
             for size in gluing.views:
                 names = _Names(diagrams, size)
                 if j == 1:
-                    kinds = (n for n, (sort, _) in enumerate(self._kinds) if sort == names.sorts[0])
+                    kinds = (kind for kind in self._number if self._kinds[kind][0] == names.sorts[0])
                     shapes = [_Shape((), frozenset()), *(_Shape((kind,), frozenset()) for kind in kinds)]
                 else:
                     shapes = [shape for shape in self._shapes if self._sorts(shape.kinds) == names.sorts]
                     apart = fewer.over(size) & diagrams.none_of(names.about_all())
                     gluing.add(size, apart & ~self._nowhere_apart(names) if j == 2 else apart)
-                gluing.add(size, m.disj(names.cube((*self._given, *self._facts(s, names))) for s in shapes))
+                gluing.add(size, m.disj(names.cube((*self.given, *self._facts(s, names))) for s in shapes))
             views = gluing.views
         return views
 
