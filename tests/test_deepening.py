@@ -180,6 +180,86 @@ def agree(deployment: st.Deployment, agent: str, limit: int = 6) -> Deepening:
     return found
 
 
+BROKEN = """
+deployment desk
+sort order, person
+sort state = {{ new, done }} rigid
+relation State(order key, state)
+relation Person(person key)
+relation Owner(order key, person references Person)
+relation Ended()
+bound order any
+bound person any
+tool begin()
+  guard ~Ended() & ~exists o. State(o, _)
+  effect
+    fresh o: order
+    insert State(o, new)
+{more}
+spec never_done AG ~exists o. State(o, done)
+spec never_owned AG ~exists o. Owner(o, _)
+spec known AG forall o. (State(o, _) -> State(o, new) | State(o, done))
+spec ends AF Ended()
+"""
+
+BREAKING = [
+    (
+        "key of State",
+        "tool finish(o: order)\n  guard State(o, new)\n  effect\n    insert State(o, done)",
+    ),
+    (
+        "Owner.2 references Person",
+        "tool own(o: order)\n  guard State(o, new)\n  effect\n    fresh p: person\n    insert Owner(o, p)",
+    ),
+    (
+        "a step is possible",
+        "tool end(o: order)\n  guard State(o, new) & ~Ended()\n  effect\n    insert Ended()",
+    ),
+    (
+        "finish has an effect",
+        "tool finish(o: order)\n  guard State(o, _)\n  effect when State(o, new)\n    set State(o, done)",
+    ),
+]
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "explicit"])
+@pytest.mark.parametrize(("claim", "more"), BREAKING, ids=[claim for claim, _ in BREAKING])
+def test_a_claim_that_a_run_breaks_fails_as_in_a_verification(
+    claim: str, more: str, engine: EngineName
+) -> None:
+    """The run is one of the deployment; nothing else is known of what was not refuted or shown."""
+    deployment = st.parse_deployment(BROKEN.format(more=more))
+    seen: list[Deepening] = []
+    found = deepen(deployment, engine=engine, told=seen.append)
+    assert found.broken == seen[-1].broken == claim
+    first = next(iter(found.found.values()))
+    whole = st.verify(deployment.within({"order": 1, "person": 1}), engine=engine)
+    assert whole[claim].holds is found[claim].holds is False
+    assert first.verdict is found[claim]
+    assert found[claim].claim
+    assert found[claim].formula == whole[claim].formula
+    for one in found.found.values():
+        if one.verdict.holds is False:
+            assert one.verdict.evidence is not None
+            assert replay(deployment, found.wrappers, one.verdict.evidence, one.within).confirmed
+        elif one.verdict.holds is None:
+            assert f"`{claim}` fails, and with the run that breaks it" in one.verdict.reason
+        else:
+            assert one.every_number is not None
+            assert claim in one.every_number.left_open
+    assert (found["never_done"].holds is False) == claim.endswith(("key of State", "an effect"))
+    assert not found.established
+
+
+def test_what_is_shown_without_a_broken_claim_holds() -> None:
+    """A slice without the key says what is always so, and that the key is not shown."""
+    deployment = st.parse_deployment(BROKEN.format(more=BREAKING[0][1]))
+    found = deepen(deployment)
+    assert found["never_owned"].holds
+    assert found["known"].holds is None
+    assert "explored until `key of State` was broken" in str(found)
+
+
 def agree_if_sound(deployment: st.Deployment, agent: str) -> None:
     try:
         found = agree(deployment, agent)

@@ -201,6 +201,10 @@ def _proposed(found: Deepening) -> dict[str, list[str]]:
 def _reached(found: Deepening) -> Table:
     """Return how far the bounds were raised, as a table."""
     grid = labelled()
+    if found.broken:
+        within = in_words(found.found[found.broken].within or {})
+        grid.add_row("reached", f"not all: `{found.broken}` is broken within {within}, {found.seconds:.2f} s")
+        return grid
     if not found.rounds:
         grid.add_row("starts", f"with {len(found.deployment.init):,} facts, too many to explore")
         grid.add_row("looked", f"at parts of databases of every size, {found.seconds:.2f} s")

@@ -50,6 +50,7 @@ def deepening_html(found: Deepening) -> str:
                 ("raised", f"to {in_words(found.bounds)}, in {plural(len(found.rounds), 'step')}"),
                 ("engine", f"views and bounded fragments, {found.seconds:.2f} s"),
                 *([("ended early", found.stopped)] if found.stopped else []),
+                *([("ended early", f"a run breaks `{found.broken}`")] if found.broken else []),
             ]
         ),
     )

@@ -31,14 +31,15 @@ from stead_sym.analyses.views.needs import Outside
 from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.proposing import proposed
 from stead_sym.analyses.views.records import crowded
-from stead_sym.deployment.claims import active_outside, claims
+from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
 from stead_sym.deployment.restriction import fresh_values
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
-from stead_sym.errors import BoundExceeded, InputError, NoInitialState, Undecided
+from stead_sym.errors import BoundExceeded, DefinitionError, InputError, NoInitialState, Undecided
 from stead_sym.evidence.moves import Moves
+from stead_sym.evidence.prefix import breach
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
@@ -92,8 +93,11 @@ def deepen(
     ends if every specification is decided, if no run exceeds the bounds any more, and at the limit. ``told``
     is called with the result up to then after each fragment.
 
-    With ``findings`` False there are none. Raises what `verify` raises, `BoundExceeded` aside, and
-    `InputError` if every sort is finite, and if fairness of actions is combined with fairness of states.
+    A run that breaks a claim of the file (a key, a reference, that every state has a step and that it has a
+    successor) is a verdict on that claim, as in `verify`. No fragment is explored after it.
+
+    With ``findings`` False there are none. Raises what `verify` raises, and `InputError` if every sort is
+    finite, and if fairness of actions is combined with fairness of states.
     Under fairness of actions alone only specifications that something is always true are decided, which does
     not depend on it. A limit that is reached after a fragment was explored ends the analysis; the results up
     to then are kept.
@@ -133,7 +137,9 @@ def deepen(
                 raise
             stopped = str(error)
             break
-    if run.is_explored and not run.rounds:
+        if run.broken:
+            break
+    if run.is_explored and not run.rounds and not run.broken:
         raise NoInitialState(
             f"no database within the bounds {in_words(bounds)} satisfies `initially any … where …` together"
             " with the keys and the references; weaken the condition, or look further with --max-bound",
@@ -201,6 +207,7 @@ class _Run:
     _remedy: Remedy | None = None
     _sought: frozenset[str] = frozenset()
     _growing: tuple[str, ...] = ()
+    broken: str = ""
 
     def __post_init__(self) -> None:
         self._started = time.perf_counter()
@@ -319,6 +326,9 @@ class _Run:
                 raise
             self._growing = tuple(bounds)  # a larger database may satisfy the condition
             return
+        if result.broken is not None:
+            self._take_broken(part, result, result.broken, open_)
+            return
         most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
         exceeded = tuple(
             sort for sort, b in part.bounds.items() if most[sort] > b or sort in self._starting_beyond
@@ -338,6 +348,24 @@ class _Run:
         if self.rounds[-1].growing or self._deployment.unbounded:
             self.further()
         self._explain(part)
+        if self._told is not None:
+            self._told(self.result())
+
+    def _take_broken(
+        self, part: Fragment, result: Verification, broken: DefinitionError, open_: Iterable[str]
+    ) -> None:
+        """Record that a run breaks a claim of the file, and the specifications that the run refutes."""
+        claim = claim_named(self._deployment, broken.claim)
+        assert claim is not None, f"there is no claim {broken.claim}"
+        why = f"{broken.trace.claim}; {broken.remedy}"
+        verdict = Verdict(claim.name, claim.formula, False, why, claim=True)
+        self.broken, self._hypotheses = claim.name, result.hypotheses
+        self._found[claim.name] = self._failing(part, result, verdict, breach(claim, broken.trace))
+        for name in open_:
+            formula, shown = self._specs[name].formula, result[f"possible {name}"].evidence
+            if shown is not None:
+                own = recovered(shown, formula)
+                self._found[name] = self._failing(part, result, self._verdict(name, False), own)
         if self._told is not None:
             self._told(self.result())
 
@@ -451,16 +479,28 @@ class _Run:
         shown, scope = evidence_within(part, result.engine, formula)
         if shown is None or (shown.root.holds and self._starting_beyond):
             return Found(self._verdict(name, None))
-        evidence = renamed(recovered(shown, formula), self._deployment, self._wrappers)
+        evidence = recovered(shown, formula)
+        if not evidence.root.holds:
+            return self._failing(part, result, self._verdict(name, False, scope=scope), evidence)
+        evidence, moves = self._replayed(part, result, name, evidence)
+        return Found(self._verdict(name, None, evidence=evidence), part.bounds, shown=True, moves=moves)
+
+    def _failing(self, part: Fragment, result: Verification, verdict: Verdict, shown: Evidence) -> Found:
+        """Return the result that a specification or a claim fails in the fragment, by this evidence."""
+        evidence, moves = self._replayed(part, result, verdict.spec, shown)
+        left_open = leeway(self._deployment, None, result.moves.wrappers)
+        formula = self._specs[verdict.spec].formula if verdict.spec in self._specs else verdict.formula
+        scope = (*verdict.scope, *left_open.scope(formula, False, evidence))
+        return Found(replace(verdict, evidence=evidence, scope=scope), part.bounds, moves=moves)
+
+    def _replayed(
+        self, part: Fragment, result: Verification, name: str, shown: Evidence
+    ) -> tuple[Evidence, Moves]:
+        """Return evidence in names of the file, which is replayed, with its moves."""
+        evidence = renamed(shown, self._deployment, self._wrappers)
         replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
         assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
-        moves = Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
-        if not evidence.root.holds:
-            left_open = leeway(self._deployment, None, result.moves.wrappers)
-            scope += left_open.scope(formula, False, evidence)
-            fails = self._verdict(name, False, evidence=evidence, scope=scope)
-            return Found(fails, part.bounds, moves=moves)
-        return Found(self._verdict(name, None, evidence=evidence), part.bounds, shown=True, moves=moves)
+        return evidence, Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
 
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
         """Search for the loops along which sorts grow, and for a change that bounds them."""
@@ -482,10 +522,15 @@ class _Run:
         last = self.rounds[-1] if self.rounds else None
         if final and last is not None:
             self._explain(self._part(last.bounds), final=True)
-        by_spec = {
-            name: self._unexplored(one) if last is None else self._said(one, last)
-            for name, one in self._found.items()
-        }
+        if self.broken:
+            why = f"`{self.broken}` fails, and with the run that breaks it the exploration has ended"
+            first = [self.broken, *(name for name in self._found if name != self.broken)]
+            by_spec = {name: self._unexplored(self._found[name], why) for name in first}
+        elif last is None:
+            why = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
+            by_spec = {name: self._unexplored(one, why) for name, one in self._found.items()}
+        else:
+            by_spec = {name: self._said(one, last) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         seen = self._seen if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
@@ -503,6 +548,7 @@ class _Run:
             findings=findings,
             accepted=accepted,
             wrappers=self._wrappers,
+            broken=self.broken,
         )
 
     def _rests_on(self) -> Hypotheses:
@@ -521,12 +567,11 @@ class _Run:
             () if self._hypotheses is None else self._hypotheses.widened,
         )
 
-    def _unexplored(self, found: Found) -> Found:
-        """Return the result without an exploration within bounds."""
+    def _unexplored(self, found: Found, reason: str) -> Found:
+        """Return the result without an exploration, or if none goes on, for this reason."""
         if found.verdict.holds is not None:
             return found
         name = found.verdict.spec
-        reason = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
         if why := self._every_number.reasons.get(name):
             reason = f"{reason}; for every number: {why}"
         obstacle = self._every_number.obstacles.get(name)

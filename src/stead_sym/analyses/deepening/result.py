@@ -86,7 +86,7 @@ class Deepening:
     largest bound that is tried. ``stopped`` is the limit that ended the analysis before, such as one on
     states, or empty. ``findings`` are signs that verdicts for every number establish less than they seem to,
     and ``accepted`` those that a comment of the file accepts. ``hypotheses`` are the assumptions of the
-    verdicts.
+    verdicts. ``broken`` is the claim of the file that a run breaks, which ended the exploration, or empty.
     """
 
     deployment: Deployment
@@ -103,6 +103,7 @@ class Deepening:
     findings: tuple[Finding, ...] = ()
     accepted: tuple[AcceptedFinding, ...] = ()
     wrappers: Wrappers = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
+    broken: str = ""
 
     def __getitem__(self, spec: str) -> Verdict:
         """Return the verdict of a specification."""
@@ -148,10 +149,11 @@ class Deepening:
 
     def __str__(self) -> str:
         """Return the bounds and the verdicts, one a line."""
-        raised = (
-            f"bounds raised to {in_words(self.bounds)}"
-            if self.rounds
-            else f"not explored from an initial database with {len(self.deployment.init):,} facts"
-        )
+        if self.broken:
+            raised = f"explored until `{self.broken}` was broken"
+        elif self.rounds:
+            raised = f"bounds raised to {in_words(self.bounds)}"
+        else:
+            raised = f"not explored from an initial database with {len(self.deployment.init):,} facts"
         said = [f"{self.deployment.name} under {self.agent}{self.deployment.harness}, {raised}"]
         return "\n".join([*said, *(f"  {one.verdict}" for one in self.found.values())])

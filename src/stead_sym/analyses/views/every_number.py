@@ -441,7 +441,8 @@ class EveryNumber:
                 if not _has_free(closure):
                     against = breaking(closure, closure.breaking)
                     self.obstacles.update(dict.fromkeys(group.open, against))
-            return {}
+            # a slice may be without what is broken
+            return {} if fit or widest > MOST_RECORDS else self._by_slices(group)
         shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
             self._examine(closure.closing, group, name, self.selecting)
