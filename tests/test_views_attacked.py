@@ -22,6 +22,7 @@ from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.analyses.views.closure import Closing
 from stead_sym.analyses.views.every_number import EveryNumber, Shown, always
+from stead_sym.analyses.views.parts import AT_FIRST, HowFar
 from stead_sym.analyses.views.vacuity import empty_premises
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.parts import Spec
@@ -54,9 +55,9 @@ def shown(
     return search, {name: one for _ in range(rounds) for name, one in search.further(specs).items()}
 
 
-def closing(*args: Any, most: float = MOST_OPERATIONS, **options: Any) -> Closing:
+def closing(*args: Any, far: HowFar = AT_FIRST, **options: Any) -> Closing:
     """Return a closing that takes at most `MOST_OPERATIONS`, also of a whole deployment."""
-    return Closing(*args, most=min(most, MOST_OPERATIONS), **options)
+    return Closing(*args, far=far.within(MOST_OPERATIONS), **options)
 
 
 def sort_of(why: str) -> str:

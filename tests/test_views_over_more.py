@@ -10,6 +10,7 @@ import pytest
 import stead_sym as st
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.views.needs import Number, within_bounds
+from stead_sym.analyses.views.parts import HowFar
 from stead_sym.certificate.checker.needed import Needed
 from stead_sym.certificate.document import DOCUMENT, digest
 from stead_sym.certificate.verdict import CertificateRejected
@@ -47,9 +48,9 @@ spec quiet AG ~Alarm()
 """
 
 
-def cases(marking: str) -> str:
+def cases(marking: str, number: int = 6) -> str:
     """A step that takes six cases, one of which is odd; none is unless ``marking`` makes it odd."""
-    names = [f"x{n}" for n in range(6)]
+    names = [f"x{n}" for n in range(number)]
     of = " & ".join(f"Case({name})" for name in names)
     odd = " | ".join(f"Odd({name})" for name in names)
     return f"""
@@ -101,6 +102,22 @@ def test_the_same_step_is_not_excluded_where_some_run_takes_it(text: str) -> Non
     found = deepen(st.parse_deployment(text), limit=2, findings=False)
     assert found["quiet"].holds is False
     assert found.found["quiet"].every_number is None
+
+
+@pytest.mark.parametrize(
+    ("number", "operations", "why"),
+    [
+        (6, 20, "a step of ring, over databases of 7 records, takes more than 20 operations on diagrams; "),
+        (8, 1_500, "a step of ring takes databases of 9 records, and 8 are looked at; "),
+    ],
+)
+def test_the_reason_is_how_far_it_was_looked_at_last(
+    number: int, operations: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stead_sym.analyses.views.every_number.AT_LAST", HowFar(8, operations))
+    text = cases("", number)
+    reason = deepen(st.parse_deployment(text), limit=1, findings=False)["quiet"].reason
+    assert f"for every number: {why}" in reason
 
 
 def test_only_values_of_a_bounded_sort_are_limited() -> None:

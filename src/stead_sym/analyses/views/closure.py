@@ -34,7 +34,7 @@ from stead_sym.analyses.views.diagrams import Diagrams
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.image import Images, Step
 from stead_sym.analyses.views.needs import Needs, Number, Outside, within_bounds
-from stead_sym.analyses.views.parts import MOST_RECORDS, Facts, Parts, Sizes, refuse_many
+from stead_sym.analyses.views.parts import AT_FIRST, MOST_RECORDS, Facts, HowFar, Parts, Sizes, refuse_many
 from stead_sym.analyses.views.records import Records
 from stead_sym.analyses.views.steps import fewer, values
 from stead_sym.analyses.views.weakening import LeftOut, fitting, weaker, without
@@ -91,9 +91,9 @@ def fitted(
     k: int,
     assumed: Iterable[Assumed],
     left_out: tuple[LeftOut, ...],
-    widest: int = MOST_RECORDS,
+    most: int,
 ) -> tuple[LeftOut, ...]:
-    """Return conjuncts without which all steps rest on at most ``widest`` values.
+    """Return conjuncts without which all steps rest on at most so many values.
 
     They include ``left_out``.
 
@@ -106,17 +106,17 @@ def fitted(
     parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
     asked = [(parts, None), *(((needs.refuted(one.sentence),), one.relation) for one in assumed)]
 
-    def most(tool: Tool, effect: Effect) -> int:
+    def largest(tool: Tool, effect: Effect) -> int:
         found = (n for own, relation in asked for n in values(needs, tool, effect, own, relation))
         return max((within_bounds(number, bounds).total() for number in found), default=0)
 
     def numbers(tool: Tool) -> list[int]:
-        return sorted((most(tool, effect) for effect in tool.effects), reverse=True)
+        return sorted((largest(tool, effect) for effect in tool.effects), reverse=True)
 
     for tool in deployment.tools_and_events:
-        if (own := fitting(tool, numbers, widest, left_out)) is None:
+        if (own := fitting(tool, numbers, most, left_out)) is None:
             number = numbers(weaker(tool, left_out))[0]
-            refuse_many(number, f"a step of {tool.name}", fewer(needs, tool), widest)
+            refuse_many(number, f"a step of {tool.name}", fewer(needs, tool), most)
         else:
             left_out = own
     return left_out
@@ -205,8 +205,8 @@ class Closing:
     """The search for the views of one deployment, for every selection of calls that it allows.
 
     The conjuncts ``left_out`` are removed from conditions (`views.weakening`). The search ends at the time
-    ``until`` of the monotonic clock, or after ``most`` operations on diagrams. ``records`` is D0 if it has
-    many records (`views.records`). Steps are looked at over at most ``widest`` values.
+    ``until`` of the monotonic clock. ``records`` is D0 if it has many records (`views.records`). Steps are
+    looked at as ``far`` as it says.
     """
 
     def __init__(
@@ -216,11 +216,10 @@ class Closing:
         assumed: Iterable[Assumed],
         *,
         until: float = math.inf,
-        most: float = math.inf,
         progress: Progress | None = None,
         records: Records | None = None,
         left_out: tuple[LeftOut, ...] = (),
-        widest: int = MOST_RECORDS,
+        far: HowFar = AT_FIRST,
     ) -> None:
         deployment = without(deployment, left_out)
         self.deployment, self.k, self._records, self.left_out = deployment, k, records, left_out
@@ -229,11 +228,11 @@ class Closing:
                 f"an effect writes a sum into {relation}, and parts of a database do not show what that is",
                 deployment.schema.relation(relation).span,
             )
-        self.needs, self.parts = Needs(deployment), Parts(deployment, widest)
+        self.needs, self.parts = Needs(deployment), Parts(deployment, far.values)
         self.assumed = tuple(assumed)
         self._bounds = _bounds(self.assumed)
         of_records = () if records is None else records.relations
-        self.diagrams = Diagrams(deployment, self.parts, until, most, of_records)
+        self.diagrams = Diagrams(deployment, self.parts, until, far.operations, of_records)
         self._pulse = Pulse(progress, {"nodes": lambda: self.diagrams.manager.nodes})
         self.images = Images(self.diagrams, records is not None)
         self.gluing = Gluing(self.diagrams, k, [core(one.sentence) for one in self.assumed])
@@ -268,6 +267,9 @@ class Closing:
         for name, number in self.within.items():
             instead = fewer(self.needs, self.deployment.tool(name))
             refuse_many(number, f"a step of {name}", instead, self.parts.most)
+            if number > MOST_RECORDS:
+                self.diagrams.doing = f"a step of {name}, over databases of {number} records,"
+                self.diagrams.instead = instead
         taken: list[_Taken] = []
         broken, breaking = self._initial()
         taken.append(_Taken(None, {}, dict(self.gluing.views)))

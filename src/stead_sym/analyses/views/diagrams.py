@@ -41,7 +41,8 @@ _BETWEEN = 32
 class Diagrams:
     """The facts of one deployment, and diagrams of sets of instances.
 
-    Raises `Undecided` past the time ``until`` of the monotonic clock, and past ``most`` operations.
+    Raises `Undecided` past the time ``until`` of the monotonic clock, and past ``most`` operations. The
+    reason is then what they are ``doing``, with what to do ``instead``.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Diagrams:
     ) -> None:
         self.deployment, self.parts, self._until, self._most = deployment, parts, until, most
         self.manager = Manager()
+        self.doing, self.instead = "it", ""
         open_at_first = () if deployment.initially is None else deployment.initially.relations
         written = chain.from_iterable(map(changed_by, deployment.tools_and_events))
         changing = {*records, *open_at_first, *written}
@@ -143,7 +145,8 @@ class Diagrams:
             raise Undecided("unknown: the time is over")
         self._looked += 1
         if self._looked > self._most:
-            raise Undecided(f"unknown: it takes more than {self._most:,} operations on diagrams")
+            said = f"unknown: {self.doing} takes more than {self._most:,} operations on diagrams"
+            raise Undecided("; ".join(filter(None, (said, self.instead))))
         often = self._looked % _BETWEEN == 0
         if often and self.manager.nodes > MOST_NODES and function.dag_size > MOST_NODES // 20:
             raise Undecided(

@@ -26,7 +26,7 @@ from stead_sym.analyses.views.closure import Assumed, Closing, Closure, fitted, 
 from stead_sym.analyses.views.growing_slices import slices
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
-from stead_sym.analyses.views.parts import MOST_AT_LAST, MOST_RECORDS, Facts
+from stead_sym.analyses.views.parts import AT_FIRST, AT_LAST, MOST_RECORDS, Facts, HowFar
 from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
 from stead_sym.analyses.views.records import Records, crowded, forgetting
 from stead_sym.analyses.views.slicing import Slice
@@ -52,9 +52,6 @@ _MANY_RELATIONS = 12
 
 _MOST_OPERATIONS = 5_000
 """A slice may take at most this many operations on diagrams."""
-
-_MOST_AT_LAST = 1_500
-"""The same for views with steps over more than `MOST_RECORDS` records: their operations take longer."""
 
 _LACKING = (
     "it asks that there is a record, which a part of a database may lack: keep what it asks for in a fact"
@@ -164,14 +161,22 @@ def always(formula: Expanded) -> tuple[Expanded, ...] | None:
             return None
 
 
+class _AsBefore(Undecided):
+    """Nothing would be looked at that was not looked at before."""
+
+
 @dataclass
 class _Group:
-    """The undecided specifications of a ``deployment``, each with the sentences to be always true in it."""
+    """The undecided specifications of a ``deployment``, each with the sentences to be always true in it.
+
+    ``why_none`` says why the whole has no views, unless it ``has_whole``.
+    """
 
     deployment: Deployment
     open: dict[str, tuple[Expanded, ...]]
     has_whole: bool = True
     has_weaker: bool = True
+    why_none: str = ""
     sliced: set[str] = field(default_factory=set)
     dropped: dict[str, tuple[Expanded, ...]] = field(default_factory=dict)
 
@@ -342,10 +347,10 @@ class EveryNumber:
             try:
                 return {**found, **self._shown(group, k)}
             except (Outside, Undecided) as error:
-                group.has_whole = False
+                group.has_whole, group.why_none = False, str(error).removeprefix("unknown: ")
                 found |= {} if wide else self._by_slices(group)
                 for name in group.open:
-                    self.reasons.setdefault(name, str(error).removeprefix("unknown: "))
+                    self.reasons.setdefault(name, group.why_none)
         if group.has_weaker and not group.has_whole and group.open:
             try:
                 found |= self._shown(group, k, fit=True)
@@ -359,16 +364,23 @@ class EveryNumber:
     def _at_last(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """Return what is shown if steps are looked at over more records than at first.
 
-        That takes longer, so it comes last. Slices come before the whole.
+        That takes longer, so it comes last. Slices come before the whole. If the whole has no views either,
+        the reason is no longer what it was at first.
         """
-        found = dict(self._by_slices(group, widest=MOST_AT_LAST))
+        found = dict(self._by_slices(group, far=AT_LAST))
         for fit in (False, True):
             if group.open:
-                with suppress(Outside, Undecided):
-                    found |= self._shown(group, k, fit=fit, widest=MOST_AT_LAST)
+                try:
+                    found |= self._shown(group, k, fit=fit, far=AT_LAST)
+                except (_AsBefore, Outside):
+                    continue
+                except Undecided as error:
+                    for name in () if fit else group.open:
+                        if self.reasons.get(name) == group.why_none:
+                            self.reasons[name] = str(error).removeprefix("unknown: ")
         return found
 
-    def _by_slices(self, group: _Group, most: int = 0, widest: int = MOST_RECORDS) -> Mapping[str, Shown]:
+    def _by_slices(self, group: _Group, most: int = 0, far: HowFar = AT_FIRST) -> Mapping[str, Shown]:
         """Return what slices show, the smallest that does; by parts on up to ``most`` values.
 
         ``sliced`` are then the specifications of which some slice has been closed: more values may show them.
@@ -376,7 +388,7 @@ class EveryNumber:
         found: dict[str, Shown] = {}
         group.sliced.clear()
         for name, sentences in list(group.open.items()):
-            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most, widest):
+            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most, far):
                 group.sliced.add(name)
                 if _is_always(closure, sentences):
                     self._examine(closure.closing, group, name, part)
@@ -401,7 +413,7 @@ class EveryNumber:
         sentences: Iterable[Expanded],
         more: int,
         most: int = 0,
-        widest: int = MOST_RECORDS,
+        far: HowFar = AT_FIRST,
     ) -> Iterator[tuple[Slice, Closure]]:
         """Yield the slices for some sentences that have views, each with its closure.
 
@@ -416,23 +428,19 @@ class EveryNumber:
                 for k in range(least, max(least, most) + 1):
                     for fit in (False, True):
                         with suppress(Outside, Undecided):
-                            often = _MOST_OPERATIONS if widest == MOST_RECORDS else _MOST_AT_LAST
-                            closure = self._closed(part.deployment, k, own, often, fit=fit, widest=widest)
-                            yield part, closure
+                            within = far.within(_MOST_OPERATIONS)
+                            yield part, self._closed(part.deployment, k, own, fit=fit, far=within)
                             break
 
     def _shown(
-        self, group: _Group, k: int, *, fit: bool = False, widest: int = MOST_RECORDS
+        self, group: _Group, k: int, *, fit: bool = False, far: HowFar = AT_FIRST
     ) -> Mapping[str, Shown]:
         """Return what the whole deployment shows by views on k values.
 
         With ``fit``, conditions that rest on too many records are left out. Raises `Outside` and `Undecided`.
         """
         left_out = self._resting_on_none
-        most = math.inf if widest == MOST_RECORDS else _MOST_AT_LAST
-        closure = self._closed(
-            group.deployment, k, self.records, most, left_out=left_out, fit=fit, widest=widest
-        )
+        closure = self._closed(group.deployment, k, self.records, left_out=left_out, fit=fit, far=far)
         if closure.broken:
             said = "; ".join([f"{closure.broken} is not shown by {k}-views", *self._taken_without(closure)])
             self.reasons.update(dict.fromkeys(group.open, said))
@@ -442,7 +450,7 @@ class EveryNumber:
                     against = breaking(closure, closure.breaking)
                     self.obstacles.update(dict.fromkeys(group.open, against))
             # a slice may be without what is broken
-            return {} if fit or widest > MOST_RECORDS else self._by_slices(group)
+            return {} if fit or far != AT_FIRST else self._by_slices(group)
         shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
             self._examine(closure.closing, group, name, self.selecting)
@@ -532,38 +540,35 @@ class EveryNumber:
         deployment: Deployment,
         k: int,
         records: Records | None,
-        most: float = math.inf,
         *,
         left_out: tuple[LeftOut, ...] = (),
         fit: bool = False,
-        widest: int = MOST_RECORDS,
+        far: HowFar = AT_FIRST,
     ) -> Closure:
         """Return views on k values that are invariant with all invariants of the file that can be shown.
 
-        The conjuncts ``left_out`` are removed, and with ``fit`` further ones. Steps are looked at over at
-        most ``widest`` records; if these are more than at first, some step has to take more. Raises `Outside`
-        and `Undecided`.
+        The conjuncts ``left_out`` are removed, and with ``fit`` further ones. If steps are looked at further
+        than at first, some step has to take more records. Raises `Outside` and `Undecided`.
         """
         declared = tuple(keys_and_bounds(deployment, self.sorts))
         helping = list(self._helping(deployment))
         while True:
             try:
                 assumed = (*declared, *helping)
-                if fit and (more := fitted(deployment, k, assumed, left_out, widest)) == left_out:
-                    raise Undecided("unknown: no condition rests on too many records")
+                if fit and (more := fitted(deployment, k, assumed, left_out, far.values)) == left_out:
+                    raise _AsBefore("unknown: no condition rests on too many records")
                 closing = Closing(
                     deployment,
                     k,
                     assumed,
                     until=self._until,
-                    most=most,
                     progress=self._progress,
                     records=records,
                     left_out=more if fit else left_out,
-                    widest=widest,
+                    far=far,
                 )
-                if widest > MOST_RECORDS and max(closing.within.values(), default=0) <= MOST_RECORDS:
-                    raise Undecided("unknown: no step takes more records than at first")
+                if far.values > MOST_RECORDS >= max(closing.within.values(), default=0):
+                    raise _AsBefore("unknown: no step takes more records than at first")
                 closure = closing.closed()
             except Undecided as error:
                 if not helping:

@@ -9,8 +9,10 @@ all renamings that matter, so that nothing rests on nauty. Forms have few values
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations, groupby, islice, permutations, product
 from typing import TypeAlias
@@ -30,6 +32,23 @@ MOST_RECORDS = 6
 
 MOST_AT_LAST = 8
 """The same for what is not shown over `MOST_RECORDS` values, and for a sentence once there are views."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowFar:
+    """The limits of a look at steps: the number of ``values``, and of ``operations`` on diagrams."""
+
+    values: int = MOST_RECORDS
+    operations: float = math.inf
+
+    def within(self, operations: float) -> HowFar:
+        """Return the same with at most so many operations."""
+        return replace(self, operations=min(self.operations, operations))
+
+
+AT_FIRST = HowFar()
+AT_LAST = HowFar(MOST_AT_LAST, 1_500)
+"""The limits of the last look, with fewer operations: over more values each of them takes longer."""
 
 
 class Parts:
