@@ -31,6 +31,7 @@ import every_number
 import protocols
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.closure import Assumed, Closing, keys_and_bounds
 from stead_sym.analyses.views.every_number import always
 from stead_sym.analyses.views.needs import Outside
@@ -41,7 +42,6 @@ from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.certificate.write import uncertifiable_views, write_views
 from stead_sym.deployment.parts import Spec
 from stead_sym.errors import SteadError, Undecided
-from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.instance import Fact
 
 SLOW = {
@@ -201,7 +201,7 @@ def _left_out(data: Data, random: Random) -> None:
 def _conjuncts(deployment: st.Deployment) -> list[Data]:
     """Return the places of the conjuncts of all conditions, as certificates list them."""
     found = (parts(tool) for tool in deployment.tools_and_events if not tool.stays)
-    return [asdict(place) for own in found for place, part in own if part != TRUE]
+    return [asdict(place) for own in found for place, part in own if part != fo.TRUE]
 
 
 def _sorts(data: Data, random: Random) -> None:

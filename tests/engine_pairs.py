@@ -10,6 +10,7 @@ from math import ceil
 
 from hypothesis import settings
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.roles import wrap_all
 from stead_sym.agents.wrapper import CanonicalWrapper
@@ -26,7 +27,6 @@ from stead_sym.errors import (
     ReferenceBroken,
 )
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Quantified, children, free_variables
 from stead_sym.relational.instance import broken_references
 from whole import verify
 
@@ -126,10 +126,12 @@ def _digest(seed, context, call):
 def scoped_subformulas(formula, scope=None):
     """Every subformula with the sorts of the variables in scope that are free in it."""
     scope = scope or {}
-    free = free_variables(formula)
+    free = fo.free_variables(formula)
     yield formula, {name: sort for name, sort in scope.items() if name in free}
-    inner = {**scope, formula.binder.name: formula.binder.sort} if isinstance(formula, Quantified) else scope
-    for child in children(formula):
+    inner = (
+        {**scope, formula.binder.name: formula.binder.sort} if isinstance(formula, fo.Quantified) else scope
+    )
+    for child in fo.children(formula):
         yield from scoped_subformulas(child, inner)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.closure import Closing
 from stead_sym.analyses.views.needs import Outside
 from stead_sym.analyses.views.parts import MOST_RECORDS, Facts, Sizes, renamed_facts
@@ -20,7 +21,6 @@ from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import conjunction, conjuncts
 from stead_sym.relational.instance import Fact, Instance, broken_keys
 from stead_sym.relational.schema import Value
 
@@ -98,7 +98,7 @@ class Explicit:
         if lines is None:
             return (self.deployment.init,)
         parts, needed = [], 0
-        for part in conjuncts(lines.where):
+        for part in fo.conjuncts(lines.where):
             try:
                 needed += self.needs.kept(part).total()
             except Outside:
@@ -111,7 +111,7 @@ class Explicit:
         # a part of an initial instance may lack the row that another one refers to
         relations = tuple(replace(r, refers=(), total=None) for r in within.schema.relations)
         within = replace(within, schema=replace(within.schema, relations=relations))
-        line = replace(lines, where=conjunction(tuple(parts)))
+        line = replace(lines, where=fo.conjunction(tuple(parts)))
         weaker = replace(within, written=replace(self.deployment.written, initially=(line,)))
         domain = {s: (*c, *self.parts.names.get(s, ())[:n]) for s, c in self.deployment.constants.items()}
         found = initial_states(weaker, domain, self.most_instances + 1)

@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import product
 from random import Random
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.selection import selections
 from stead_sym.deployment.claims import ALWAYS_A_STEP
@@ -28,7 +29,6 @@ from stead_sym.deployment.semantics import outcomes, possible
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import NoInitialState
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import FALSE, TRUE, Binder, Expanded, Forall, Globally, Implies, Next, Until
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
@@ -43,31 +43,31 @@ GONE = "gone"
 class Obligation:
     """AG ∀x (p → A[l W r]), ``once`` AG ∀x (p → AX l); without ``since`` A[l W r] at first."""
 
-    binders: tuple[Binder, ...]
-    since: Expanded | None
-    left: Expanded
-    right: Expanded = FALSE
+    binders: tuple[fo.Binder, ...]
+    since: fo.Expanded | None
+    left: fo.Expanded
+    right: fo.Expanded = fo.FALSE
     once: bool = False
 
 
-def obligation(formula: Expanded) -> Obligation | None:
+def obligation(formula: fo.Expanded) -> Obligation | None:
     """Return what a specification of the generated forms obliges runs to, or None for another form."""
-    if isinstance(formula, Until):
+    if isinstance(formula, fo.Until):
         return Obligation((), None, formula.left, formula.right)
-    if not isinstance(formula, Globally):
+    if not isinstance(formula, fo.Globally):
         return None
-    body, binders, since = formula.body, list[Binder](), TRUE
-    while isinstance(body, Forall):
+    body, binders, since = formula.body, list[fo.Binder](), fo.TRUE
+    while isinstance(body, fo.Forall):
         binders.append(body.binder)
         body = body.body
-    if isinstance(body, Implies):
+    if isinstance(body, fo.Implies):
         since, body = body.left, body.right
     match body:
-        case Until("A", left, right, True):
+        case fo.Until("A", left, right, True):
             return Obligation(tuple(binders), since, left, right)
-        case Globally("A", left):
+        case fo.Globally("A", left):
             return Obligation(tuple(binders), since, left)
-        case Next("A", left):
+        case fo.Next("A", left):
             return Obligation(tuple(binders), since, left, once=True)
         case _:
             return None
@@ -220,7 +220,7 @@ class FewRecords:
                     break
                 state = self.random.choice(found)
 
-    def violates(self, sentences: Iterable[Expanded]) -> Instance | None:
+    def violates(self, sentences: Iterable[fo.Expanded]) -> Instance | None:
         """Return a state in which some sentence is false, or None."""
         told = tuple(sentences)
         return next((s for s in self.reached if not all(holds(f, s) for f in told)), None)
@@ -229,7 +229,7 @@ class FewRecords:
     def _columns(self) -> Mapping[str, tuple[Value, ...] | None]:
         return {sort.name: sort.values for sort in self.deployment.schema.sorts}
 
-    def _values(self, binder: Binder, state: Instance) -> Iterable[Value]:
+    def _values(self, binder: fo.Binder, state: Instance) -> Iterable[Value]:
         listed = self._columns[binder.sort]
         return sorted(state.active_domain[binder.sort]) if listed is None else listed
 
@@ -264,7 +264,7 @@ class FewRecords:
                     todo.append((step.state, there))
         return None
 
-    def _named(self, step: Step, value: Value, binder: Binder) -> Value:
+    def _named(self, step: Step, value: Value, binder: fo.Binder) -> Value:
         if self._columns[binder.sort] is not None or value in self.rigid:
             return value
         return step.names.get(value, GONE)

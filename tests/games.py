@@ -13,23 +13,11 @@ from functools import cached_property
 from random import Random
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.semantics import possible, successors
 from stead_sym.deployment.tool import Call
-from stead_sym.logic.syntax import (
-    And,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Implies,
-    Next,
-    Or,
-    Until,
-    is_temporal,
-)
 from stead_sym.relational.instance import Instance
 
 
@@ -39,7 +27,7 @@ class Game:
 
     deployment: st.Deployment
     restriction: Restriction
-    demands: tuple[Formula, ...]
+    demands: tuple[fo.Formula, ...]
     steps: dict[Instance, dict[Call, frozenset[Instance]]] = field(default_factory=dict)
     initial: tuple[Instance, ...] = ()
 
@@ -124,34 +112,36 @@ class Reading:
     graph: Mapping[Instance, set[Instance]]
     states: frozenset[Instance]
 
-    def true(self, formula: Formula, state: Instance, values: Mapping[str, str]) -> bool:
-        if not is_temporal(formula):
+    def true(self, formula: fo.Formula, state: Instance, values: Mapping[str, str]) -> bool:
+        if not fo.is_temporal(formula):
             return st.holds(formula, state, values)
         match formula:
-            case And(parts):
+            case fo.And(parts):
                 return all(self.true(part, state, values) for part in parts)
-            case Or(parts):
+            case fo.Or(parts):
                 return any(self.true(part, state, values) for part in parts)
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return not self.true(left, state, values) or self.true(right, state, values)
-            case Forall(binder, body):
+            case fo.Forall(binder, body):
                 there = state.active_domain[binder.sort]
                 return all(self.true(body, state, {**values, binder.name: value}) for value in there)
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 there = state.active_domain[binder.sort]
                 return any(self.true(body, state, {**values, binder.name: value}) for value in there)
-            case Next("E", body):
+            case fo.Next("E", body):
                 return any(self.true(body, after, values) for after in self.graph[state] & self.states)
-            case Future("E", body):
+            case fo.Future("E", body):
                 return any(self.true(body, after, values) for after in self.from_here(state, None, values))
-            case Until("E", left, right, weak=False):
+            case fo.Until("E", left, right, weak=False):
                 return any(self.true(right, after, values) for after in self.from_here(state, left, values))
-            case Globally("E", body):
+            case fo.Globally("E", body):
                 return self.endless(body, state, values)
             case _:
                 raise AssertionError(f"{formula} is not of the fragment")
 
-    def from_here(self, state: Instance, through: Formula | None, values: Mapping[str, str]) -> set[Instance]:
+    def from_here(
+        self, state: Instance, through: fo.Formula | None, values: Mapping[str, str]
+    ) -> set[Instance]:
         """Return what a run reaches on which the formula holds until then."""
         seen, todo = {state}, [state]
         while todo:
@@ -162,7 +152,7 @@ class Reading:
                 todo.extend(new)
         return seen
 
-    def endless(self, body: Formula, state: Instance, values: Mapping[str, str]) -> bool:
+    def endless(self, body: fo.Formula, state: Instance, values: Mapping[str, str]) -> bool:
         """EG: the state is in the greatest set where the formula holds and a step stays."""
         staying = {one for one in self.states if self.true(body, one, values)}
         while less := {one for one in staying if not self.graph[one] & staying}:

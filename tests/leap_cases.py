@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import product
 from random import Random
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import Restriction, around, theorem_restriction
@@ -16,23 +17,6 @@ from stead_sym.deployment.semantics import breaks_claim, outcomes, possible, wit
 from stead_sym.deployment.tool import Call, Ensure
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.logic.evaluate import compares, declared, holds, value_of
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Same,
-    Truth,
-    conjunction,
-)
 from stead_sym.relational.instance import Fact, Instance
 
 SCHEMAS = (
@@ -296,37 +280,37 @@ class Search:
             return m.true if value else m.false
 
         match f:
-            case Truth(value):
+            case fo.Truth(value):
                 return truth(value)
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return truth(value_of(left, sigma) == value_of(right, sigma))
-            case Compare(_, left, right):
+            case fo.Compare(_, left, right):
                 return truth(compares(f, value_of(left, sigma), value_of(right, sigma), self.state.schema))
-            case Atom(relation, args, primed):
+            case fo.Atom(relation, args, primed):
                 fact = Fact(relation, tuple(value_of(t, sigma) for t in args))
                 return self.after[fact] if primed else truth(fact in self.state)
-            case Not(body):
+            case fo.Not(body):
                 return ~self.read(body, sigma)
-            case And(parts):
+            case fo.And(parts):
                 return m.conj(self.read(part, sigma) for part in parts)
-            case Or(parts):
+            case fo.Or(parts):
                 return m.disj(self.read(part, sigma) for part in parts)
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return ~self.read(left, sigma) | self.read(right, sigma)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return self.read(left, sigma).equiv(self.read(right, sigma))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return m.disj(members(binder, body))
-            case Forall(binder, body):
-                return ~m.disj(members(binder, Not(body)))
-            case Count(comparison, number, binder, body):
+            case fo.Forall(binder, body):
+                return ~m.disj(members(binder, fo.Not(body)))
+            case fo.Count(comparison, number, binder, body):
                 found = members(binder, body)
                 least, most = m.at_least(number, found), ~m.at_least(number + 1, found)
                 return {"atleast": least, "atmost": most, "exactly": least & most}[comparison]
-            case Same(relation):
+            case fo.Same(relation):
                 own = [(fact, bit) for fact, bit in self.after.items() if fact.relation == relation]
                 return m.conj(bit if fact in self.state else ~bit for fact, bit in own)
-            case Empty(relation):
+            case fo.Empty(relation):
                 return m.conj(~bit for fact, bit in self.after.items() if fact.relation == relation)
 
 
@@ -363,7 +347,7 @@ def _jumps(deployment, jump, call: Call, state, names, restriction) -> set[str] 
         if not effect.is_ensure:
             effective = True
             continue
-        asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
+        asked = fo.conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
         pairs = search.read(asked, sigma)
         effective = effective or pairs != search.m.false
         if pairs & search.exceeding() != search.m.false:

@@ -8,28 +8,13 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Count,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-)
+import stead_sym.logic.syntax as fo
 
 _QUANTIFIED = (
-    Exists,
-    Forall,
-    lambda binder, body: Not(Exists(binder, body)),
-    lambda binder, body: Not(Forall(binder, body)),
+    fo.Exists,
+    fo.Forall,
+    lambda binder, body: fo.Not(fo.Exists(binder, body)),
+    lambda binder, body: fo.Not(fo.Forall(binder, body)),
 )
 
 
@@ -38,31 +23,31 @@ class Mixed:
     """Makes formulas: ``leaf`` the atomic ones over a scope, the sorts of the variables; ``binders`` what a
     quantifier binds, which may shadow a name of the scope."""
 
-    leaf: Callable[[Mapping[str, str]], st.SearchStrategy[Formula]]
-    binders: st.SearchStrategy[Binder]
+    leaf: Callable[[Mapping[str, str]], st.SearchStrategy[fo.Formula]]
+    binders: st.SearchStrategy[fo.Binder]
 
-    def first_order(self, depth: int) -> st.SearchStrategy[Formula]:
+    def first_order(self, depth: int) -> st.SearchStrategy[fo.Formula]:
         """Sentences without temporal operators."""
         return _formulas(self, {}, depth, plain=True)
 
-    def sentences(self, depth: int) -> st.SearchStrategy[Formula]:
+    def sentences(self, depth: int) -> st.SearchStrategy[fo.Formula]:
         return _formulas(self, {}, depth)
 
-    def specifications(self, depth: int) -> st.SearchStrategy[Formula]:
+    def specifications(self, depth: int) -> st.SearchStrategy[fo.Formula]:
         """Sentences, each a temporal operator over another."""
         return st.builds(
             lambda operator, path, below: operator(path, below),
-            st.sampled_from((Next, Future, Globally, Globally)),
+            st.sampled_from((fo.Next, fo.Future, fo.Globally, fo.Globally)),
             st.sampled_from("AE"),
             self.sentences(depth - 1),
         )
 
 
 @st.composite
-def _formulas(draw, made: Mixed, scope: Mapping[str, str], depth: int, plain: bool = False) -> Formula:
+def _formulas(draw, made: Mixed, scope: Mapping[str, str], depth: int, plain: bool = False) -> fo.Formula:
     """A formula with its free variables in ``scope``; without temporal operators if ``plain``."""
 
-    def sub(inner: Mapping[str, str] = scope, first_order: bool = False) -> Formula:
+    def sub(inner: Mapping[str, str] = scope, first_order: bool = False) -> fo.Formula:
         return draw(_formulas(made, inner, depth - 1, plain or first_order))
 
     if depth == 0:
@@ -72,17 +57,17 @@ def _formulas(draw, made: Mixed, scope: Mapping[str, str], depth: int, plain: bo
         case "leaf":
             return draw(made.leaf(scope))
         case "not":
-            return Not(sub())
+            return fo.Not(sub())
         case "and":
-            return And((sub(), sub()))
+            return fo.And((sub(), sub()))
         case "or":
-            return Or((sub(), sub()))
+            return fo.Or((sub(), sub()))
         case "implies":
-            return Implies(sub(), sub())
+            return fo.Implies(sub(), sub())
         case "iff":
-            return Iff(sub(), sub())
+            return fo.Iff(sub(), sub())
         case "cut":  # first-order beside temporal
-            return draw(st.sampled_from((And, Or)))((sub(first_order=True), sub()))
+            return draw(st.sampled_from((fo.And, fo.Or)))((sub(first_order=True), sub()))
         case "block":
             binders, inner = draw(st.lists(made.binders, min_size=1, max_size=3)), scope
             for binder in binders:
@@ -97,14 +82,14 @@ def _formulas(draw, made: Mixed, scope: Mapping[str, str], depth: int, plain: bo
                 draw(st.sampled_from(("atleast", "atmost", "exactly"))),
                 draw(st.integers(0, 2)),
             )
-            return Count(compared, number, Binder(binder.name, binder.sort), sub(_bound(scope, binder)))
+            return fo.Count(compared, number, fo.Binder(binder.name, binder.sort), sub(_bound(scope, binder)))
         case "until":
-            return Until(draw(st.sampled_from("AE")), sub(), sub(), draw(st.booleans()))
+            return fo.Until(draw(st.sampled_from("AE")), sub(), sub(), draw(st.booleans()))
         case _:
-            operator = draw(st.sampled_from((Next, Future, Globally)))
+            operator = draw(st.sampled_from((fo.Next, fo.Future, fo.Globally)))
             return operator(draw(st.sampled_from("AE")), sub())
 
 
-def _bound(scope: Mapping[str, str], binder: Binder) -> Mapping[str, str]:
+def _bound(scope: Mapping[str, str], binder: fo.Binder) -> Mapping[str, str]:
     """The scope below a binder, whose variable stands first."""
     return {binder.name: binder.sort, **{name: of for name, of in scope.items() if name != binder.name}}

@@ -219,8 +219,8 @@ MUTATIONS = (
     Mutation(
         "a batch is carried out in any order",
         "/deployment/messages.py",
-        "            return self._none_before(place)\n        return conjunction",
-        "            return TRUE\n        return conjunction",
+        "            return self._none_before(place)\n        return fo.conjunction",
+        "            return fo.TRUE\n        return fo.conjunction",
     ),
     Mutation(
         "calls in parallel are carried out in their order",
@@ -261,19 +261,19 @@ MUTATIONS = (
     Mutation(
         "a message is written on while it is carried out",
         "/deployment/messages.py",
-        "may_write = conjunction((Not(self.full[self.most]), is_written))",
-        "may_write = Not(self.full[self.most])",
+        "may_write = fo.conjunction((fo.Not(self.full[self.most]), is_written))",
+        "may_write = fo.Not(self.full[self.most])",
     ),
     Mutation(
         "a message that is full is offered more calls",
         "/deployment/messages.py",
-        "may_write = conjunction((Not(self.full[self.most]), is_written))",
+        "may_write = fo.conjunction((fo.Not(self.full[self.most]), is_written))",
         "may_write = is_written",
     ),
     Mutation(
         "nobody comes between calls in parallel",
         "/deployment/messages.py",
-        "self.lets_others = disjunction((self.none, self.begun)) if self.parallel else self.none",
+        "self.lets_others = fo.disjunction((self.none, self.begun)) if self.parallel else self.none",
         "self.lets_others = self.none",
     ),
     Mutation(
@@ -291,7 +291,7 @@ MUTATIONS = (
     Mutation(
         "a message in parallel that is carried out stays begun",
         "/deployment/messages.py",
-        "removed += (Insert(self.begun, where=more), Delete(self.begun, where=Not(more)))",
+        "removed += (Insert(self.begun, where=more), Delete(self.begun, where=fo.Not(more)))",
         "removed += (Insert(self.begun, where=more),)",
     ),
     Mutation(
@@ -481,7 +481,7 @@ MUTATIONS = (
     Mutation(
         "what a formula says of a single fact for the second time is forgotten",
         "step/single_facts.py",
-        "equal.append(Equal(left, right))",
+        "equal.append(fo.Equal(left, right))",
         "pass",
     ),
     Mutation(
@@ -535,7 +535,7 @@ MUTATIONS = (
     Mutation(
         "followers: an insertion into the other is made whatever its condition says",
         "plan/followers.py",
-        "and s.atom.relation == other and not s.binders and s.where == TRUE",
+        "and s.atom.relation == other and not s.binders and s.where == fo.TRUE",
         "and s.atom.relation == other",
     ),
     Mutation(
@@ -553,7 +553,7 @@ MUTATIONS = (
     Mutation(
         "followers: to delete some facts is to delete all",
         "plan/followers.py",
-        "case Delete(atom, binders, where) if where == TRUE:",
+        "case Delete(atom, binders, where) if where == fo.TRUE:",
         "case Delete(atom, binders, _):",
     ),
     Mutation(
@@ -856,8 +856,8 @@ MUTATIONS = (
     Mutation(
         "an insertion for all values takes inactive ones",
         "step/updates.py",
-        "conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where",
-        "conjunction((atom, statement.where))",
+        "fo.conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where",
+        "fo.conjunction((atom, statement.where))",
     ),
     Mutation(
         "deletions win over insertions",
@@ -1072,8 +1072,8 @@ MUTATIONS = (
     Mutation(
         "an alternative says what all of them say",
         "/analyses/views/weakening.py",
-        "case Or(parts_) if TRUE in parts_:",
-        "case Or(parts_) if parts_:",
+        "case fo.Or(parts_) if fo.TRUE in parts_:",
+        "case fo.Or(parts_) if parts_:",
     ),
     Mutation(
         "that a step is possible is asked of weaker tools",
@@ -1096,8 +1096,8 @@ MUTATIONS = (
     Mutation(
         "the checker takes what stands in the place of a condition to be false",
         "/certificate/checker/weaker.py",
-        "    adding = Insert(Atom(",
-        "    adding = Delete(Atom(",
+        "    adding = Insert(fo.Atom(",
+        "    adding = Delete(fo.Atom(",
     ),
     Mutation(
         "what stands in the place of a condition is false",
@@ -1288,8 +1288,8 @@ MUTATIONS = (
     Mutation(
         "an atom that does not hold says that its values are active",
         "/logic/activity.py",
-        "return not negated and Var(name) in args",
-        "return Var(name) in args",
+        "return not negated and fo.Var(name) in args",
+        "return fo.Var(name) in args",
     ),
     Mutation(
         "what one of several cases says all of them say",
@@ -1428,14 +1428,14 @@ MUTATIONS = (
     Mutation(
         "A f U g does not ask for g",
         "/logic/kernel.py",
-        'return And((replace(formula, weak=True), Not(Globally("E", Not(right)))))',
+        'return fo.And((replace(formula, weak=True), fo.Not(fo.Globally("E", fo.Not(right)))))',
         "return replace(formula, weak=True)",
     ),
     Mutation(
         "AF asks for a run",
         "/logic/kernel.py",
-        'return Not(Globally("E", Not(body)))\n        case Globally("A"',
-        'return Until("E", TRUE, body)\n        case Globally("A"',
+        'return fo.Not(fo.Globally("E", fo.Not(body)))\n        case fo.Globally("A"',
+        'return fo.Until("E", fo.TRUE, body)\n        case fo.Globally("A"',
     ),
     Mutation(
         "a few steps breadth first are taken for all",
@@ -1537,14 +1537,14 @@ MUTATIONS = (
     Mutation(
         "`forall` asks for one that is not",
         "/logic/kernel.py",
-        "return Not(Exists(binder, Not(body)))",
-        "return Exists(binder, Not(body))",
+        "return fo.Not(fo.Exists(binder, fo.Not(body)))",
+        "return fo.Exists(binder, fo.Not(body))",
     ),
     Mutation(
         "A f W g asks for f or g for ever",
         "/logic/kernel.py",
-        'return Not(Until("E", Not(right), And((Not(left), Not(right)))))',
-        'return Not(Until("E", TRUE, And((Not(left), Not(right)))))',
+        'return fo.Not(fo.Until("E", fo.Not(right), fo.And((fo.Not(left), fo.Not(right)))))',
+        'return fo.Not(fo.Until("E", fo.TRUE, fo.And((fo.Not(left), fo.Not(right)))))',
     ),
     Mutation(
         "a block of quantifiers forgets its inner variables",
@@ -1567,7 +1567,7 @@ MUTATIONS = (
     Mutation(
         "what is counted is cut down to the assignments of the counted variable",
         "check/satisfaction.py",
-        "self.operators(self.pairs(Exists(binder, body), env)).everywhere",
+        "self.operators(self.pairs(fo.Exists(binder, body), env)).everywhere",
         "self.operators(self.pairs(body, {**env, binder.name: vector})).everywhere",
     ),
     Mutation(
@@ -1738,8 +1738,8 @@ MUTATIONS = (
     Mutation(
         "an existential condition on D0 is taken for a universal one",
         "plan/relaxation.py",
-        "while isinstance(part, Forall):",
-        "while isinstance(part, Forall | Exists):",
+        "while isinstance(part, fo.Forall):",
+        "while isinstance(part, fo.Forall | fo.Exists):",
     ),
     Mutation(
         "relaxed `x in s` ranges over active values",
@@ -1890,20 +1890,20 @@ MUTATIONS = (
     Mutation(
         "a negation holds where its body fails somewhere",
         "check/satisfaction.py",
-        "case Not(body) if alone:",
-        "case Not(body):",
+        "case fo.Not(body) if alone:",
+        "case fo.Not(body):",
     ),
     Mutation(
         "what does not hold everywhere holds nowhere",
         "check/satisfaction.py",
-        "case Not(body) if alone:",
-        "case Not(body):",
+        "case fo.Not(body) if alone:",
+        "case fo.Not(body):",
     ),
     Mutation(
         "EF holds where it holds from some D0",
         "check/satisfaction.py",
-        'case Until("E", Truth(True), body) if alone:',
-        'case Until("E", Truth(True), body):',
+        'case fo.Until("E", fo.Truth(True), body) if alone:',
+        'case fo.Until("E", fo.Truth(True), body):',
     ),
     Mutation(
         "it is enough to hold at some D0",
@@ -1956,8 +1956,8 @@ MUTATIONS = (
     Mutation(
         "a bound variable's name in the scope is read too",
         "step/formulas.py",
-        "names = free_variables(body) - {binder.name}",
-        "names = free_variables(body)",
+        "names = fo.free_variables(body) - {binder.name}",
+        "names = fo.free_variables(body)",
     ),
     # policies as formulas
     Mutation(
@@ -1969,32 +1969,32 @@ MUTATIONS = (
     Mutation(
         "rules read what is not shown",
         "/deployment/selecting.py",
-        "return conjunction((atom, disjunction(tuple(cuts))))",
+        "return fo.conjunction((atom, fo.disjunction(tuple(cuts))))",
         "return atom",
     ),
     Mutation(
         "rules range over all active values",
         "/deployment/selecting.py",
-        "ranging = And((self.occurs(binder), inner))",
+        "ranging = fo.And((self.occurs(binder), inner))",
         "ranging = inner",
     ),
     Mutation(
         "rules do not range over the values of offered calls",
         "/deployment/selecting.py",
-        "return disjunction((*self._in_facts(binder), *self._in_calls(binder)))",
-        "return disjunction(tuple(self._in_facts(binder)))",
+        "return fo.disjunction((*self._in_facts(binder), *self._in_calls(binder)))",
+        "return fo.disjunction(tuple(self._in_facts(binder)))",
     ),
     Mutation(
         "a rule's variable may stand for two values",
         "/deployment/selecting.py",
-        "known = first.setdefault(term.name, arg) if isinstance(term, Var) else term",
-        "known = arg if isinstance(term, Var) and first.setdefault(term.name, arg) else term",
+        "known = first.setdefault(term.name, arg) if isinstance(term, fo.Var) else term",
+        "known = arg if isinstance(term, fo.Var) and first.setdefault(term.name, arg) else term",
     ),
     Mutation(
         "a rule's constant is any value",
         "/deployment/selecting.py",
-        "known = first.setdefault(term.name, arg) if isinstance(term, Var) else term",
-        "known = first.setdefault(term.name, arg) if isinstance(term, Var) else arg",
+        "known = first.setdefault(term.name, arg) if isinstance(term, fo.Var) else term",
+        "known = first.setdefault(term.name, arg) if isinstance(term, fo.Var) else arg",
     ),
     Mutation(
         "a policy knows constants that the wrapper renames",
@@ -2196,13 +2196,13 @@ MUTATIONS = (
     Mutation(
         "the fair reading decides alone",
         "/verification/readings.py",
-        "fairly, completely = engine.holds(Implies(FAIR_START, formula)), engine.completed.holds(formula)",
-        "fairly = completely = engine.holds(Implies(FAIR_START, formula))",
+        "fairly, completely = engine.holds(fo.Implies(FAIR_START, formula)), engine.completed.holds(formula)",
+        "fairly = completely = engine.holds(fo.Implies(FAIR_START, formula))",
     ),
     Mutation(
         "the completed reading decides alone",
         "/verification/readings.py",
-        "fairly, completely = engine.holds(Implies(FAIR_START, formula)), engine.completed.holds(formula)",
+        "fairly, completely = engine.holds(fo.Implies(FAIR_START, formula)), engine.completed.holds(formula)",
         "fairly = completely = engine.completed.holds(formula)",
     ),
     # evidence: what it is built of, and what its replay asks for
@@ -2491,8 +2491,8 @@ MUTATIONS = (
     Mutation(
         "at least none is a fact about a value",
         "/certificate/checker/needed.py",
-        'case Count("atleast", 0):  # true',
-        'case Count("atleast", -1):  # true',
+        'case fo.Count("atleast", 0):  # true',
+        'case fo.Count("atleast", -1):  # true',
     ),
     Mutation(
         "a formula is not followed further than one value",
@@ -2551,8 +2551,8 @@ MUTATIONS = (
     Mutation(
         "a state past the bounds does not count as one",
         "/analyses/deepening/fragment.py",
-        "        return And((Not(self.past), read,",
-        "        return And((read, read,",
+        "        return fo.And((fo.Not(self.past), read,",
+        "        return fo.And((read, read,",
     ),
     Mutation(
         "runs within the bounds need not go on fairly",
@@ -2563,7 +2563,7 @@ MUTATIONS = (
     Mutation(
         "fair runs past the bounds are left out",
         "/analyses/deepening/fragment.py",
-        "fair=tuple(Or((constraint, past)) for constraint in written.fair)",
+        "fair=tuple(fo.Or((constraint, past)) for constraint in written.fair)",
         "fair=written.fair",
     ),
     Mutation(
@@ -2630,13 +2630,13 @@ MUTATIONS = (
     Mutation(
         "demands of A[f W g] forget that g was",
         "/analyses/shield/demands.py",
-        "Or((left, Since(TRUE, right)))",
-        "Or((left, right))",
+        "fo.Or((left, fo.Since(fo.TRUE, right)))",
+        "fo.Or((left, right))",
     ),
     Mutation(
         "a negated EF counts as one that grows",
         "/analyses/shield/demands.py",
-        "return not is_temporal(left) and _grows(right)",
+        "return not fo.is_temporal(left) and _grows(right)",
         "return _grows(right)",
     ),
     Mutation(
@@ -3112,8 +3112,8 @@ MUTATIONS = (
     Mutation(
         "one step leads to the next only at the start",
         "/logic/derived.py",
-        'Globally("A", Implies(f, Future("A", g)))',
-        'Implies(f, Future("A", g))',
+        'fo.Globally("A", fo.Implies(f, fo.Future("A", g)))',
+        'fo.Implies(f, fo.Future("A", g))',
     ),
     Mutation(
         "what is not decided of bounds is certified",
@@ -3154,8 +3154,8 @@ MUTATIONS = (
     Mutation(
         "a weak until asks for progress",
         "/verification/findings/progress.py",
-        'Until("A", weak=False)',
-        'Until("A")',
+        'fo.Until("A", weak=False)',
+        'fo.Until("A")',
     ),
     Mutation(
         "a column is read where it is last named",
@@ -3220,8 +3220,8 @@ MUTATIONS = (
     Mutation(
         "few facts: two columns of a sentence with one variable have any values",
         "/analyses/local/reading.py",
-        "if isinstance(term, Var) and term.name not in images:",
-        "if isinstance(term, Var):",
+        "if isinstance(term, fo.Var) and term.name not in images:",
+        "if isinstance(term, fo.Var):",
     ),
     Mutation(
         "few facts: a quantifier is monotone where it is antitone",
@@ -3280,7 +3280,7 @@ MUTATIONS = (
     Mutation(
         "few facts: a fair agent makes calls that it does not select",
         "/analyses/views/choices.py",
-        "yield tuple(replace(tool, guard=And((tool.guard, one))) for tool, one in pairs)",
+        "yield tuple(replace(tool, guard=fo.And((tool.guard, one))) for tool, one in pairs)",
         "yield tuple(tool for tool, _ in pairs)",
     ),
     Mutation(
@@ -3352,13 +3352,13 @@ MUTATIONS = (
     Mutation(
         "few facts: a run that is asked for is shown by what all runs do",
         "/analyses/local/model.py",
-        'if not isinstance(question, Globally) or question.path != "A":',
-        "if not isinstance(question, Globally):",
+        'if not isinstance(question, fo.Globally) or question.path != "A":',
+        "if not isinstance(question, fo.Globally):",
     ),
     Mutation(
         "few facts: f until g is f unless g",
         "/analyses/local/questions.py",
-        '            yield (), Future("A", Or((Not(left), right)))\n',
+        '            yield (), fo.Future("A", fo.Or((fo.Not(left), right)))\n',
         "",
     ),
     Mutation(
@@ -3406,7 +3406,7 @@ MUTATIONS = (
     Mutation(
         "few facts: there always is a value for which an event comes",
         "/analyses/local/questions.py",
-        'yield Globally("A", Or((quantify(Exists, binders, witness), question.body)))',
+        'yield fo.Globally("A", fo.Or((fo.quantify(fo.Exists, binders, witness), question.body)))',
         "pass",
     ),
     Mutation(
@@ -3418,8 +3418,8 @@ MUTATIONS = (
     Mutation(
         "few facts: a record is there if a value of another sort is",
         "/analyses/local/reading.py",
-        "if (Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)",
-        "if Const(value) in atom.args",
+        "if (fo.Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)",
+        "if fo.Const(value) in atom.args",
     ),
     Mutation(
         "few facts: what any initial database has makes no value active",
@@ -3484,20 +3484,20 @@ MUTATIONS = (
     Mutation(
         "few facts: what is claimed of all runs need not be known",
         "/evidence/prefix.py",
-        "return core(closed if truth else Not(closed)) in self._known",
+        "return core(closed if truth else fo.Not(closed)) in self._known",
         "return True",
     ),
     Mutation(
         "few facts: parts of a premise with a quantifier are one fact",
         "/analyses/local/questions.py",
-        "case Implies(And(parts), right) if any(isinstance(part, Exists) for part in parts):",
-        "case Implies(And(parts), right) if False:",
+        "case fo.Implies(fo.And(parts), right) if any(isinstance(part, fo.Exists) for part in parts):",
+        "case fo.Implies(fo.And(parts), right) if False:",
     ),
     Mutation(
         "few facts: a part of a premise is left out",
         "/analyses/local/questions.py",
-        "return tuple(binders), conjunction(tuple(opened))",
-        "return tuple(binders), conjunction(tuple(opened[1:]))",
+        "return tuple(binders), fo.conjunction(tuple(opened))",
+        "return tuple(binders), fo.conjunction(tuple(opened[1:]))",
     ),
     Mutation(
         "few facts: runs that a constraint on states leaves out do not count",
@@ -3526,20 +3526,20 @@ MUTATIONS = (
     Mutation(
         "conditions of statements are weakened",
         "/analyses/views/growing_slices.py",
-        "_closed(deployment, frozenset(name for sentence in asked for name in relations_in(sentence)))",
-        "frozenset(name for sentence in asked for name in relations_in(sentence))",
+        "_closed(deployment, frozenset(name for sentence in asked for name in fo.relations_in(sentence)))",
+        "frozenset(name for sentence in asked for name in fo.relations_in(sentence))",
     ),
     Mutation(
         "a value that is asked for is one of the facts that are kept",
         "/analyses/views/slicing.py",
-        "return TRUE  # the value may be active by another relation",
+        "return fo.TRUE  # the value may be active by another relation",
         "pass",
     ),
     Mutation(
         "what is left out is false where it stands negatively and positively",
         "/analyses/views/slicing.py",
-        "return f if relation in self.kept else TRUE if positive else FALSE",
-        "return f if relation in self.kept else FALSE",
+        "return f if relation in self.kept else fo.TRUE if positive else fo.FALSE",
+        "return f if relation in self.kept else fo.FALSE",
     ),
     Mutation(
         "of a sentence the quantifiers may miss values",
@@ -3636,8 +3636,8 @@ MUTATIONS = (
     Mutation(
         "the checker remembers less",
         "/certificate/checker/watched.py",
-        "Insert(seen, part.binders, And((part.since, open_)))",
-        "Insert(seen, part.binders, FALSE)",
+        "Insert(seen, part.binders, fo.And((part.since, open_)))",
+        "Insert(seen, part.binders, fo.FALSE)",
     ),
     Mutation(
         "the checker takes what is mentioned for a value",
@@ -3835,7 +3835,7 @@ MUTATIONS = (
     Mutation(
         "a rule is taken whatever those before it match",
         "/analyses/views/choices.py",
-        "cases.append(conjunction((*before, selecting.matched(rule, own_args(tool)))))",
+        "cases.append(fo.conjunction((*before, selecting.matched(rule, own_args(tool)))))",
         "cases.append(selecting.matched(rule, own_args(tool)))",
     ),
     Mutation(
@@ -3877,8 +3877,8 @@ MUTATIONS = (
     Mutation(
         "what has come is remembered for the next time",
         "/analyses/views/watching.py",
-        "ended = And((seen, self.right))",
-        "ended = And((seen, Not(self.right)))",
+        "ended = fo.And((seen, self.right))",
+        "ended = fo.And((seen, fo.Not(self.right)))",
     ),
     Mutation(
         "what is to be until something comes is forgotten",
@@ -3949,8 +3949,8 @@ MUTATIONS = (
     Mutation(
         "what may be possible later is taken for what always is",
         "/analyses/views/every_number.py",
-        'case Globally("A", body) if not is_temporal(body):',
-        "case Globally(_, body) if not is_temporal(body):",
+        'case fo.Globally("A", body) if not fo.is_temporal(body):',
+        "case fo.Globally(_, body) if not fo.is_temporal(body):",
     ),
     Mutation(
         "the names of a record that a step takes away are kept",
@@ -4015,7 +4015,7 @@ MUTATIONS = (
     Mutation(
         "the guards of all are those of one of many",
         "/deployment/callers.py",
-        "return replace(tool, guard=conjunction((Equal(Var(SELF), Const(role.me)), tool.guard)))",
+        "return replace(tool, guard=fo.conjunction((fo.Equal(fo.Var(SELF), fo.Const(role.me)), tool.guard)))",
         "return tool",
     ),
     Mutation(

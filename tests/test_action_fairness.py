@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import actors, by_name, some_by_name
 from generated.deployments import deployments
 from generated.formulas import formulas
@@ -29,20 +30,6 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import outcomes, within
 from stead_sym.errors import DeclarationError, DefinitionError, NoInitialState, Undecided
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Exists,
-    Forall,
-    Future,
-    Globally,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-    is_temporal,
-)
 from stead_sym.verification.verify import verify
 
 MAX_STATES = 150
@@ -268,40 +255,40 @@ class Oracle:
 
     def sat(self, f, sigma):
         every = set(self.graph)
-        if not is_temporal(f):
+        if not fo.is_temporal(f):
             return {s for s in every if holds(f, s, sigma)}
         match f:
-            case Not(body):
+            case fo.Not(body):
                 return every - self.sat(body, sigma)
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return (every - self.sat(left, sigma)) | self.sat(right, sigma)
-            case And(parts):
+            case fo.And(parts):
                 return every.intersection(*(self.sat(part, sigma) for part in parts))
-            case Or(parts):
+            case fo.Or(parts):
                 return set().union(*(self.sat(part, sigma) for part in parts))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 found = set()
                 for u in self.restriction.values[binder.sort]:
                     there = {s for s in every if u in s.active_domain[binder.sort]}
                     found |= there & self.sat(body, {**sigma, binder.name: u})
                 return found
-            case Forall(binder, body):
-                return every - self.sat(Exists(binder, Not(body)), sigma)
-            case Next("E", body):
+            case fo.Forall(binder, body):
+                return every - self.sat(fo.Exists(binder, fo.Not(body)), sigma)
+            case fo.Next("E", body):
                 goal = self.sat(body, sigma) & self.fair
                 return {s for s in every if goal.intersection(self.graph.successors(s))}
-            case Future("E", body):
+            case fo.Future("E", body):
                 return self.until(every, self.sat(body, sigma) & self.fair)
-            case Globally("E", body):
+            case fo.Globally("E", body):
                 return self.eg(self.sat(body, sigma))
-            case Until("E", left, right, False):
+            case fo.Until("E", left, right, False):
                 return self.until(self.sat(left, sigma), self.sat(right, sigma) & self.fair)
-            case Future("A", body):
-                return every - self.sat(Globally("E", Not(body)), sigma)
-            case Globally("A", body):
-                return every - self.sat(Future("E", Not(body)), sigma)
-            case Next("A", body):
-                return every - self.sat(Next("E", Not(body)), sigma)
+            case fo.Future("A", body):
+                return every - self.sat(fo.Globally("E", fo.Not(body)), sigma)
+            case fo.Globally("A", body):
+                return every - self.sat(fo.Future("E", fo.Not(body)), sigma)
+            case fo.Next("A", body):
+                return every - self.sat(fo.Next("E", fo.Not(body)), sigma)
             case _:
                 raise AssertionError(f"the test asks about {f}")
 
@@ -328,16 +315,16 @@ def questions(draw, deployment):
     known = {r.name: r.sorts for r in schema.relations}
     signature = Signature(known, deployment.constants)
     sort = draw(st.sampled_from([s.name for s in schema.sorts if s.values is None]))
-    binder = Binder("x", sort)
+    binder = fo.Binder("x", sort)
     made = []
     for k in range(3):
         f, g = (draw(formulas(signature, {"x": sort}, depth=1)) for _ in range(2))
         path = draw(st.sampled_from("AE"))
-        inner = draw(st.sampled_from([Future(path, g), Globally(path, g), Until("E", f, g, False)]))
+        inner = draw(st.sampled_from([fo.Future(path, g), fo.Globally(path, g), fo.Until("E", f, g, False)]))
         if draw(st.booleans()):
-            inner = Globally(draw(st.sampled_from("AE")), Future(draw(st.sampled_from("AE")), g))
-        body = Forall(binder, Implies(f, inner))
-        made.append(Spec(f"q{k}", Globally("A", body) if draw(st.booleans()) else Future("A", body)))
+            inner = fo.Globally(draw(st.sampled_from("AE")), fo.Future(draw(st.sampled_from("AE")), g))
+        body = fo.Forall(binder, fo.Implies(f, inner))
+        made.append(Spec(f"q{k}", fo.Globally("A", body) if draw(st.booleans()) else fo.Future("A", body)))
     return tuple(made)
 
 
@@ -439,7 +426,7 @@ def assert_as_defined(deployment, agents):
     if explicit.broken is not None:
         reject()
     oracle = Oracle(deployment, agents)
-    if not oracle.holds(Globally("E", deployment.formula("true"))):
+    if not oracle.holds(fo.Globally("E", deployment.formula("true"))):
         reject()  # some start has no fair run: what is decided then is in test_hiding_fairness
     expected = {s.name: oracle.holds(s.formula) for s in deployment.specs}
     results = {"explicit": explicit}

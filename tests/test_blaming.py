@@ -12,6 +12,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 import stead_sym as stead
+import stead_sym.logic.syntax as fo
 from engine_pairs import MAX_STATES, by_name, examples, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
@@ -27,7 +28,6 @@ from stead_sym.engines.symbolic.explore import contexts
 from stead_sym.engines.symbolic.explore.contexts import ContextFinder
 from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Future, Globally, Not
 from whole import verify
 
 
@@ -53,8 +53,8 @@ def invariants(draw):
     deployment = draw(deployments(specs=1, max_tools=2, max_bound=1))
     relations = {relation.name: relation.sorts for relation in deployment.schema.relations}
     f = draw(formulas(Signature(relations, deployment.constants), {}, depth=1))
-    f = f if holds(f, deployment.init) else Not(f)
-    wanted = {"ag": Globally("A", f), "af": Future("A", Not(f)), "ef": Future("E", Not(f))}
+    f = f if holds(f, deployment.init) else fo.Not(f)
+    wanted = {"ag": fo.Globally("A", f), "af": fo.Future("A", fo.Not(f)), "ef": fo.Future("E", fo.Not(f))}
     specs = tuple(
         replace(deployment.specs[0], name=name, formula=formula) for name, formula in wanted.items()
     )

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import event, given, note, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import MAX_STATES, examples
 from generated.workflows import workflows
 from stead_sym.deployment.parts import Initially
@@ -23,26 +24,6 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Assign, Choose, Delete, Ensure, Insert
 from stead_sym.errors import DefinitionError, KeyBroken, NoInitialState, Undecided
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Equal,
-    Exists,
-    Forall,
-    Not,
-    Truth,
-    Use,
-    Var,
-    Wildcard,
-    conjunction,
-    disjunction,
-    map_children,
-    terms,
-)
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema
 from whole import verify
@@ -99,21 +80,21 @@ def without_wildcards(deployment):
     numbers = count()
 
     def named(args):
-        names = {i: f"w{next(numbers)}" for i, term in enumerate(args) if isinstance(term, Wildcard)}
-        binders = tuple(Binder(name, args[i].sort) for i, name in names.items())
-        return tuple(Var(names[i]) if i in names else term for i, term in enumerate(args)), binders
+        names = {i: f"w{next(numbers)}" for i, term in enumerate(args) if isinstance(term, fo.Wildcard)}
+        binders = tuple(fo.Binder(name, args[i].sort) for i, name in names.items())
+        return tuple(fo.Var(names[i]) if i in names else term for i, term in enumerate(args)), binders
 
     def formula(f):
-        if not any(isinstance(term, Wildcard) for term in terms(f)):
-            return map_children(formula, f)
-        args, binders = named(terms(f))
+        if not any(isinstance(term, fo.Wildcard) for term in fo.terms(f)):
+            return fo.map_children(formula, f)
+        args, binders = named(fo.terms(f))
         match f:
-            case Atom() | Use():
+            case fo.Atom() | fo.Use():
                 f = replace(f, args=args)
-            case Compare():
+            case fo.Compare():
                 f = replace(f, left=args[0], right=args[1])
         for binder in reversed(binders):
-            f = Exists(binder, f)
+            f = fo.Exists(binder, f)
         return f
 
     def statements(s):
@@ -133,8 +114,8 @@ def without_set(deployment):
             return [s]
         relation = deployment.schema.relation(s.atom.relation)
         others = {i: f"d{i}" for i in range(relation.arity) if i not in relation.keys}
-        old = tuple(Var(others[i]) if i in others else term for i, term in enumerate(s.atom.args))
-        binders = tuple(Binder(name, relation.sorts[i]) for i, name in others.items())
+        old = tuple(fo.Var(others[i]) if i in others else term for i, term in enumerate(s.atom.args))
+        binders = tuple(fo.Binder(name, relation.sorts[i]) for i, name in others.items())
         return [
             Delete(replace(s.atom, args=old), s.binders + binders, s.where),
             Insert(s.atom, s.binders, s.where),
@@ -150,7 +131,7 @@ def without_keys(deployment):
     plain = Schema(schema.sorts, tuple(replace(relation, keys=()) for relation in schema.relations))
     parts = deployment.written
     if parts.initially:
-        parts = replace(parts, initially=(*parts.initially, Initially((), Not(broken(deployment)))))
+        parts = replace(parts, initially=(*parts.initially, Initially((), fo.Not(broken(deployment)))))
     return replace(deployment, schema=plain, init=Instance(plain, deployment.init.facts), written=parts)
 
 
@@ -162,14 +143,14 @@ def broken(deployment):
             continue
         left = [f"l{i}" for i in range(relation.arity)]
         right = [name if i in relation.keys else f"r{i}" for i, name in enumerate(left)]
-        same = conjunction(tuple(Equal(Var(a), Var(b)) for a, b in zip(left, right, strict=True)))
-        atoms = [Atom(relation.name, tuple(map(Var, names))) for names in (left, right)]
-        formula = And((*atoms, Not(same)))
+        same = fo.conjunction(tuple(fo.Equal(fo.Var(a), fo.Var(b)) for a, b in zip(left, right, strict=True)))
+        atoms = [fo.Atom(relation.name, tuple(map(fo.Var, names))) for names in (left, right)]
+        formula = fo.And((*atoms, fo.Not(same)))
         for names in (left, right):
             for name, sort in zip(names, relation.sorts, strict=True):
-                formula = Exists(Binder(name, sort), formula)
+                formula = fo.Exists(fo.Binder(name, sort), formula)
         found.append(formula)
-    return disjunction(tuple(found))
+    return fo.disjunction(tuple(found))
 
 
 def without_orders(deployment):
@@ -183,15 +164,15 @@ def without_orders(deployment):
     }
 
     def formula(f):
-        if not isinstance(f, Compare):
-            return map_children(formula, f)
-        if f.sort == INTEGERS:  # of two numerals
-            return Truth(holds[f.ordering](int(f.left.value), int(f.right.value)))
+        if not isinstance(f, fo.Compare):
+            return fo.map_children(formula, f)
+        if f.sort == fo.INTEGERS:  # of two numerals
+            return fo.Truth(holds[f.ordering](int(f.left.value), int(f.right.value)))
         values = deployment.schema.sort(f.sort).values
         pairs = product(enumerate(values), repeat=2)
-        return disjunction(
+        return fo.disjunction(
             tuple(
-                And((Equal(f.left, Const(v)), Equal(f.right, Const(w))))
+                fo.And((fo.Equal(f.left, fo.Const(v)), fo.Equal(f.right, fo.Const(w))))
                 for (i, v), (j, w) in pairs
                 if holds[f.ordering](i, j)
             )
@@ -210,12 +191,12 @@ def without_in(deployment):
     """`exists x in s. f`: f for one of the constants, whether or not it is active."""
 
     def formula(f):
-        f = map_children(formula, f)
-        if not isinstance(f, Exists | Forall) or not f.binder.declared:
+        f = fo.map_children(formula, f)
+        if not isinstance(f, fo.Exists | fo.Forall) or not f.binder.declared:
             return f
         values = deployment.schema.sort(f.binder.sort).values
-        parts = tuple(substitute(f.body, {f.binder.name: Const(value)}) for value in values)
-        return disjunction(parts) if isinstance(f, Exists) else conjunction(parts)
+        parts = tuple(substitute(f.body, {f.binder.name: fo.Const(value)}) for value in values)
+        return fo.disjunction(parts) if isinstance(f, fo.Exists) else fo.conjunction(parts)
 
     return rewritten(deployment, formula)
 

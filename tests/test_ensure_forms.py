@@ -14,6 +14,7 @@ from math import prod
 import pytest
 from hypothesis import given, reject, settings
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, engines, examples
 from generated.deployments import deployments
 from stead_sym.deployment.language import parse_deployment
@@ -21,22 +22,6 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import offer, successors
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Equal,
-    Exists,
-    Forall,
-    Iff,
-    Implies,
-    Not,
-    Quantified,
-    Var,
-    conjunction,
-    disjunction,
-    map_children,
-)
 from whole import verify
 
 HEAD = """
@@ -192,33 +177,35 @@ def active(schema, term, sort):
         for i, column in enumerate(relation.sorts):
             if column == sort:
                 names = [f"e{j}" for j in range(relation.arity)]
-                args = tuple(term if j == i else Var(n) for j, n in enumerate(names))
+                args = tuple(term if j == i else fo.Var(n) for j, n in enumerate(names))
                 others = [
                     (n, s) for j, (n, s) in enumerate(zip(names, relation.sorts, strict=True)) if j != i
                 ]
-                places.append(exists(others, Atom(relation.name, args)))
-    return disjunction(tuple(places))
+                places.append(exists(others, fo.Atom(relation.name, args)))
+    return fo.disjunction(tuple(places))
 
 
 def exists(binders, body):
     for name, sort in reversed(binders):
-        body = Exists(Binder(name, sort), body)
+        body = fo.Exists(fo.Binder(name, sort), body)
     return body
 
 
 def forall(binders, body):
     for name, sort in reversed(binders):
-        body = Forall(Binder(name, sort), body)
+        body = fo.Forall(fo.Binder(name, sort), body)
     return body
 
 
 def in_old_state(schema, formula):
     """The formula as read in D, where quantifiers range over ad(D ⊕ D')."""
-    formula = map_children(lambda f: in_old_state(schema, f), formula)
-    if not isinstance(formula, Quantified):
+    formula = fo.map_children(lambda f: in_old_state(schema, f), formula)
+    if not isinstance(formula, fo.Quantified):
         return formula
-    here = active(schema, Var(formula.binder.name), formula.binder.sort)
-    inside = Implies(here, formula.body) if isinstance(formula, Forall) else And((here, formula.body))
+    here = active(schema, fo.Var(formula.binder.name), formula.binder.sort)
+    inside = (
+        fo.Implies(here, formula.body) if isinstance(formula, fo.Forall) else fo.And((here, formula.body))
+    )
     return replace(formula, body=inside)
 
 
@@ -228,7 +215,7 @@ def as_ensure(schema, effect):
     parts = []
     for relation in schema.relations:
         outer = [(f"o{i}", sort) for i, sort in enumerate(relation.sorts)]
-        fact = tuple(Var(name) for name, _ in outer)
+        fact = tuple(fo.Var(name) for name, _ in outer)
         inserted, deleted = [], []
         for statement in effect.statements:
             match statement:
@@ -236,22 +223,22 @@ def as_ensure(schema, effect):
                     if atom.relation != relation.name:
                         continue
                     over = [(b.name, b.sort) for b in binders]
-                    asked = [active(schema, Var(b.name), b.sort) for b in binders]
-                    condition = conjunction((*asked, in_old_state(schema, where)))
-                    equal = tuple(Equal(x, t) for x, t in zip(fact, atom.args, strict=True))
-                    here = exists(over, conjunction((*equal, condition)))
+                    asked = [active(schema, fo.Var(b.name), b.sort) for b in binders]
+                    condition = fo.conjunction((*asked, in_old_state(schema, where)))
+                    equal = tuple(fo.Equal(x, t) for x, t in zip(fact, atom.args, strict=True))
+                    here = exists(over, fo.conjunction((*equal, condition)))
                     if isinstance(statement, Insert):
                         inserted.append(here)
-                        primed = Atom(relation.name, atom.args, primed=True)
-                        parts.append(forall(over, Implies(condition, primed)))
+                        primed = fo.Atom(relation.name, atom.args, primed=True)
+                        parts.append(forall(over, fo.Implies(condition, primed)))
                     else:
                         deleted.append(here)
                 case Clear(relations) if relation.name in relations:
-                    deleted.append(conjunction(()))
-        kept = And((Atom(relation.name, fact), Not(disjunction(tuple(deleted)))))
-        after = Atom(relation.name, fact, primed=True)
-        parts.append(forall(outer, Iff(after, disjunction((*inserted, kept)))))
-    return Effect((Ensure(conjunction(tuple(parts))),), effect.when)
+                    deleted.append(fo.conjunction(()))
+        kept = fo.And((fo.Atom(relation.name, fact), fo.Not(fo.disjunction(tuple(deleted)))))
+        after = fo.Atom(relation.name, fact, primed=True)
+        parts.append(forall(outer, fo.Iff(after, fo.disjunction((*inserted, kept)))))
+    return Effect((Ensure(fo.conjunction(tuple(parts))),), effect.when)
 
 
 def ensured(deployment):
@@ -277,7 +264,7 @@ def test_statements_and_the_equivalent_ensure_agree(deployment):
     if statements.explicit.states == 1:
         del statements
         reject()
-    for state in statements.explicit.satisfying(conjunction(()), {}).states:
+    for state in statements.explicit.satisfying(fo.conjunction(()), {}).states:
         for call in offer(deployment, state):
             expected = successors(deployment, call, state, statements.restriction)
             found = successors(rewritten, call, state, statements.restriction)

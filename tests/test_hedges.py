@@ -16,6 +16,7 @@ from itertools import chain, combinations, product
 import pytest
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from brute_force import context_automorphisms
 from engine_pairs import examples
 from stead_sym.agents.roles import wrap_all
@@ -24,7 +25,6 @@ from stead_sym.deployment.semantics import offer, view
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.errors import DefinitionError, Undecided
-from stead_sym.logic.syntax import Expanded
 
 MOST_STATES = 16
 MOST_AGENTS = 200
@@ -197,7 +197,7 @@ def remembering(graph: Graph, steps: int) -> tuple[Graph, list[int]]:
 
 
 def differs(
-    graph: Graph, who: str, restriction: st.Restriction, sentence: Expanded, holds: bool, *, longest: int
+    graph: Graph, who: str, restriction: st.Restriction, sentence: fo.Expanded, holds: bool, *, longest: int
 ) -> bool | None:
     """Return if some agent gives another verdict; None where none was found and not all were tried that go by
     the state."""

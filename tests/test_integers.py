@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+import stead_sym.logic.syntax as fo
 from generated.integers import Texts, integer_deployment
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.language import parse_deployment
@@ -29,7 +30,6 @@ from stead_sym.logic.evaluate import holds
 from stead_sym.logic.integers import linear_in
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.printer import print_formula
-from stead_sym.logic.syntax import Equal, Var
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema, Sort
 from stead_sym.verification.findings.static import lint
@@ -236,7 +236,7 @@ def test_a_policy_compares_with_numerals_that_no_sort_lists():
 def test_an_equality_across_sorts_that_are_not_both_of_integers_is_refused(sorts):
     """By whoever reads a formula that no resolver has seen: codes of values are no integers."""
     schema = Schema((Sort("a"), Sort("b"), Sort.numbers("n", 0, 2)), ())
-    formula = Equal(Var("x"), Var("y"))
+    formula = fo.Equal(fo.Var("x"), fo.Var("y"))
     values = {"a": ("a1", "a2", "a3"), "b": ("b1", "b2", "b3"), "n": ("0", "1", "2")}
     encoding = Encoding(Manager(), schema, values)
     env = dict(zip("xy", encoding.distinct(sorts), strict=True))

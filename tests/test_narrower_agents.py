@@ -12,6 +12,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as some
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import by_name, examples
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
@@ -20,7 +21,6 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.logic.syntax import TRUE, Expanded, Globally, Implies
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.readings import FAIR_ALONE, LEFT_OUT_TOO, NO_RUN_FAIR
 from stead_sym.verification.scope import Narrower, missed, rarest
@@ -86,9 +86,9 @@ def whom(verdict: st.Verdict) -> set[str]:
     return set(verdict.scope) - {FAIR_ALONE, LEFT_OUT_TOO, NO_RUN_FAIR}
 
 
-def answered(fairly: Labelling, completely: Labelling, formula: Expanded) -> bool | None:
+def answered(fairly: Labelling, completely: Labelling, formula: fo.Expanded) -> bool | None:
     """The answer by the law of `readings`, from the labelling of each reading."""
-    where_fair = Implies(Globally("E", TRUE), formula)
+    where_fair = fo.Implies(fo.Globally("E", fo.TRUE), formula)
     if not (fairly.holds_initially(where_fair) and completely.holds_initially(formula)):
         return False
     return fairly.holds_initially(formula) or None

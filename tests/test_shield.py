@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from described import assert_described
 from games import Game, Maker
 from stead_sym.cli.main import main
 from stead_sym.deployment.files import packaged_text
 from stead_sym.deployment.gates import under_gates
 from stead_sym.errors import InputError
-from stead_sym.logic.syntax import Globally
 
 CASES = int(os.environ.get("SHIELD_CASES", "15"))
 
@@ -28,7 +28,7 @@ def shielded(seed: int) -> tuple[Any, Game]:
     """The shield of a generated deployment on the literal domain, and the game."""
     found = st.shield(st.parse_deployment(Maker(seed).text()), domain={"case": VALUES})
     followed = found.deployment
-    demands = tuple(spec.formula.body for spec in followed.specs if isinstance(spec.formula, Globally))
+    demands = tuple(spec.formula.body for spec in followed.specs if isinstance(spec.formula, fo.Globally))
     game = Game(followed, st.theorem_restriction(followed, (), {"case": VALUES}), demands)
     return found, game
 

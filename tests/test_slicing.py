@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from generated.records import text, waiting
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.deepening.deepen import deepen
@@ -25,7 +26,6 @@ from stead_sym.deployment.restriction import around, normal_restriction
 from stead_sym.deployment.semantics import calls_of, outcomes, possible
 from stead_sym.errors import InputError, NoInitialState
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Fact, Instance
 
 CASES = int(os.environ.get("SLICING_CASES", "8"))
@@ -91,7 +91,7 @@ def taken_out(part: Deployment, state: Instance, end: Instance, near: st.Restric
     return True
 
 
-def asked(whole: Deployment) -> Iterator[tuple[Deployment, tuple[Expanded, ...]]]:
+def asked(whole: Deployment) -> Iterator[tuple[Deployment, tuple[fo.Expanded, ...]]]:
     """Return what is asked of its slices, and of which deployment."""
     for spec in whole.specs:
         if (sentences := always(spec.formula)) is not None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import MAX_STATES, both, by_name, examples, replay
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
@@ -19,7 +20,6 @@ from stead_sym.deployment.semantics import offer, successors
 from stead_sym.deployment.trace import Trace, as_changes
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Forall, Future, Globally, Next, Until, is_temporal
 from stead_sym.relational.instance import Fact
 from stead_sym.verification.verify import verify
 
@@ -30,20 +30,20 @@ def specs_of_kinds(deployment, parts):
     """One specification per operator over first-order parts, each with evidence to be had when it fails."""
     f, g = parts
     formulas = {
-        "ag": Globally("A", f),
-        "af": Future("A", f),
-        "ax": Next("A", f),
-        "au": Until("A", f, g),
-        "aw": Until("A", f, g, weak=True),
-        "eg": Globally("E", f),
-        "ef": Future("E", f),
-        "ex": Next("E", f),
-        "eu": Until("E", f, g),
-        "ew": Until("E", f, g, weak=True),
-        "ag_ef": Globally("A", Future("E", f)),
-        "ef_ag": Future("E", Globally("A", f)),
-        "ag_af": Globally("A", Future("A", f)),
-        "ex_eg": Next("E", Globally("E", f)),
+        "ag": fo.Globally("A", f),
+        "af": fo.Future("A", f),
+        "ax": fo.Next("A", f),
+        "au": fo.Until("A", f, g),
+        "aw": fo.Until("A", f, g, weak=True),
+        "eg": fo.Globally("E", f),
+        "ef": fo.Future("E", f),
+        "ex": fo.Next("E", f),
+        "eu": fo.Until("E", f, g),
+        "ew": fo.Until("E", f, g, weak=True),
+        "ag_ef": fo.Globally("A", fo.Future("E", f)),
+        "ef_ag": fo.Future("E", fo.Globally("A", f)),
+        "ag_af": fo.Globally("A", fo.Future("A", f)),
+        "ex_eg": fo.Next("E", fo.Globally("E", f)),
     }
     some = deployment.specs[0]
     specs = tuple(replace(some, name=n, formula=f) for n, f in formulas.items())
@@ -168,8 +168,8 @@ def test_traces_of_any_specification_replay(deployment, seed):
             over = restriction if domain == "theorem" else result.engine.restriction
             replay(deployment, over, wrap(deployment, agent), verdict.trace)
             formula = deployment.spec(spec).formula
-            if verdict.holds is False and isinstance(formula, Globally) and formula.path == "A":
-                assert is_temporal(formula.body) or not holds(formula.body, verdict.trace.last)
+            if verdict.holds is False and isinstance(formula, fo.Globally) and formula.path == "A":
+                assert fo.is_temporal(formula.body) or not holds(formula.body, verdict.trace.last)
 
 
 @pytest.mark.parametrize(("engine", "domain"), DOMAINS)
@@ -200,7 +200,7 @@ def test_the_counterexample_of_the_worked_example(engine, domain, agent):
     assert (trace.bindings["s"], trace.bindings["a"]) in last.tuples("Approver")
     assert (task, trace.bindings["a"]) not in last.tuples("Approved")
     body = deployment.spec("auth").formula.body
-    assert isinstance(body, Forall)
+    assert isinstance(body, fo.Forall)
     assert not holds(body, last)
     assert all(holds(body, state) for state in trace.states[:-1])
 

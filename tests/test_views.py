@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from explicit_views import Explicit, TooMany
 from generated.records import text, waiting
 from stead_sym.agents.base import DecisionContext, FunctionAgent
@@ -39,7 +40,6 @@ from stead_sym.deployment.semantics import calls_of, enabled, offer, outcomes, v
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import InputError, NoEffect, NoInitialState, NothingOffered, Undecided
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Globally
 from stead_sym.relational.instance import Fact, Instance
 
 CASES = int(os.environ.get("VIEWS_CASES", "10"))
@@ -1173,7 +1173,7 @@ def closed(by: Closing) -> Closure | None:
 def always_true(by: Closing, closure: Closure) -> Iterator[st.Spec]:
     """The specifications that the views show."""
     for spec in by.deployment.specs:
-        assert isinstance(spec.formula, Globally)
+        assert isinstance(spec.formula, fo.Globally)
         with suppress(Outside, Undecided):
             if not list(by.against([spec.formula.body])):
                 yield spec
@@ -1200,7 +1200,7 @@ def test_diagrams_have_the_views_that_are_found_one_by_one(agent: str) -> None:
         assert closure.views == views, f"seed {seed}"
         assert closure.gluing.count() == len(views), f"seed {seed}"
         for spec in by.deployment.specs:
-            assert isinstance(spec.formula, Globally)
+            assert isinstance(spec.formula, fo.Globally)
             with suppress(Outside, TooMany):
                 n = by.needs.refuted(spec.formula.body).total()
                 states = [Instance(by.deployment.schema, f) for f in explicit.gluing(views).instances(n)]
@@ -1223,7 +1223,9 @@ def test_every_reachable_state_has_its_parts_among_the_views(agent: str) -> None
         if (closure := closed(by)) is None:
             continue
         explicit = Explicit(by, 0, 0)
-        shown = [spec.formula.body for spec in always_true(by, closure) if isinstance(spec.formula, Globally)]
+        shown = [
+            spec.formula.body for spec in always_true(by, closure) if isinstance(spec.formula, fo.Globally)
+        ]
         used: set[Facts] = set()
         for facts in reachable(st.parse_deployment(text(seed)), by, agent):
             parts = set(by.parts.alpha(facts, by.k))
@@ -1265,7 +1267,7 @@ def test_what_holds_for_every_number_fails_within_no_bounds(agent: str, made: Ca
                 body = deployment.spec(name).formula
                 # where conditions are left out, there are steps that no tool takes
                 told_by_tools = not obstacle.broken and not obstacle.weaker
-                if told_by_tools and isinstance(body, Globally) and made is text:
+                if told_by_tools and isinstance(body, fo.Globally) and made is text:
                     assert not holds(body.body, obstacle.state), f"seed {seed}"
                     told(closing(made(seed), obstacle.k - columns(deployment), agent), obstacle)
             for b, names_failing in failing.items():

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from few_records import FewRecords, obligation
 from generated import crowds, offices
 from stead_sym.agents.roles import wrap_all
@@ -27,7 +28,6 @@ from stead_sym.analyses.views.vacuity import empty_premises
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.parts import Spec
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.logic.syntax import Formula, Globally, Not
 from stead_sym.verification.findings.finding import Finding
 
 CASES = int(os.environ.get("VIEWS_CASES", "12"))
@@ -76,14 +76,14 @@ def sort_of(why: str) -> str:
 
 def premises(spec: Spec) -> Iterator[tuple[Spec, Finding]]:
     """Yield for each premise of a specification that it is never true, and the finding that would say so."""
-    asked: list[Formula] = []
+    asked: list[fo.Formula] = []
 
-    def never(sentence: Formula) -> bool:
+    def never(sentence: fo.Formula) -> bool:
         asked.append(sentence)
         return True
 
     for finding in empty_premises(spec.name, spec.formula, never):
-        yield Spec(f"premise {len(asked)} of {spec.name}", Globally("A", Not(asked[-1]))), finding
+        yield Spec(f"premise {len(asked)} of {spec.name}", fo.Globally("A", fo.Not(asked[-1]))), finding
 
 
 def within_bounds(

@@ -15,6 +15,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as some
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from brute_force import context_automorphisms
 from engine_pairs import by_name, examples, some_by_name
 from generated.choosing import deployments
@@ -28,7 +29,6 @@ from stead_sym.engines.explicit.engine import ExplicitEngine
 from stead_sym.engines.protocol import Choosers
 from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import DefinitionError, InputError, Undecided
-from stead_sym.logic.syntax import TRUE, Globally, Implies, children, is_temporal
 from stead_sym.verification import orbits
 
 MOST_STATES = 60
@@ -85,14 +85,14 @@ def choices(graph, wrappers, seed):
 def answered(graph, restriction, formula):
     """The answer of one graph by the law of `readings`."""
     fairly, completely = Labelling(graph, restriction), Labelling(graph, restriction, completed=True)
-    where_fair = Implies(Globally("E", TRUE), formula)
+    where_fair = fo.Implies(fo.Globally("E", fo.TRUE), formula)
     if not (fairly.holds_initially(where_fair) and completely.holds_initially(formula)):
         return False
     return fairly.holds_initially(formula) or None
 
 
 def has_one_operator(formula):
-    return str(formula)[:1] in "AE" and not any(map(is_temporal, children(formula)))
+    return str(formula)[:1] in "AE" and not any(map(fo.is_temporal, fo.children(formula)))
 
 
 def assert_decided_for_all(deployment, agent, seed):

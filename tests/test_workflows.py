@@ -14,6 +14,7 @@ import pytest
 from hypothesis import event, given, note, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import (
     MAX_STATES,
     by_name,
@@ -33,7 +34,6 @@ from stead_sym.deployment.restriction import normal_restriction, theorem_restric
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.logic.syntax import TRUE, Not
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from whole import verify
@@ -89,7 +89,7 @@ def assert_evidence(deployment, agents, result, explicit):
         if verdict.trace is not None:
             event(f"evidence of {min(len(verdict.trace.steps), 3)} steps")
             replay(deployment, result.engine.restriction, wrap_all(deployment, agents), verdict.trace)
-            shown = spec.formula if verdict.holds else Not(spec.formula)
+            shown = spec.formula if verdict.holds else fo.Not(spec.formula)
             # the first names of representatives are those of the literal domain
             assert verdict.trace.start in explicit.engine.satisfying(shown, {})
 
@@ -106,7 +106,7 @@ def assert_same_literally(deployment, explicit, symbolic):
     assert answers(symbolic) == answers(explicit)
     for tool in deployment.tools_and_events:
         for selected in (False, True):
-            for condition in (TRUE, tool.guard, Not(tool.guard)):
+            for condition in (fo.TRUE, tool.guard, fo.Not(tool.guard)):
                 expected = explicit.engine.is_called(tool.name, condition, selected=selected)
                 found = symbolic.engine.is_called(tool.name, condition, selected=selected)
                 assert found == expected, (tool.name, condition, selected)

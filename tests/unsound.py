@@ -23,6 +23,7 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
+import stead_sym.logic.syntax as fo
 from certified import DOMAINS, KINDS, PROFILES, given_agents
 from generated.deployments import deployments
 from stead_sym.certificate.checker.check import check_certificate
@@ -48,7 +49,6 @@ from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.engines.symbolic.step.updates import Writer
 from stead_sym.errors import SteadError, Undecided
 from stead_sym.evidence.tree import Evidence, Node, Unshown
-from stead_sym.logic.syntax import Atom, Not
 from stead_sym.verification.verify import verify
 
 MAX_STATES = 300
@@ -128,7 +128,7 @@ def _never_returns(self, f):
 
 def _forall_as_exists(self, binder, body, env, joint=False, *, own=Checker._exists):
     """∀x. f, which is ¬∃x. ¬f, is read as ¬∃x. f."""
-    return own(self, binder, body.body if isinstance(body, Not) else body, env, joint)
+    return own(self, binder, body.body if isinstance(body, fo.Not) else body, env, joint)
 
 
 def _selects_all(self):
@@ -153,7 +153,7 @@ def _nothing_leaves(self, deleted, *, own=Writer._leaving):
 
 
 def _everything_read(self, relation, args):
-    return Atom(relation, tuple(args))
+    return fo.Atom(relation, tuple(args))
 
 
 def _everything_shown(self, shown, terms, compiler):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stead_sym
+import stead_sym.logic.syntax as fo
 from generated.strategies import instances, pool, renamings, schemas
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RuleAgent
@@ -17,25 +18,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Parts, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, Span
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Definition,
-    Equal,
-    Exists,
-    Forall,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Use,
-    Var,
-)
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -43,12 +25,12 @@ SCHEMA = Schema(
     (Sort("task"), Sort("person"), Sort("status", ("open", "shut"), rigid=True)),
     (Relation("Is", ("task", "status")), Relation("Owns", ("person", "task"))),
 )
-CLOSE = Tool("close", (Binder("t", "task"),))
-MARK = Tool("mark", (Binder("t", "task"), Binder("q", "status")))
-SWAP = Tool("swap", (Binder("t", "task"), Binder("u", "task")))
+CLOSE = Tool("close", (fo.Binder("t", "task"),))
+MARK = Tool("mark", (fo.Binder("t", "task"), fo.Binder("q", "status")))
+SWAP = Tool("swap", (fo.Binder("t", "task"), fo.Binder("u", "task")))
 IDLE = Tool("idle")
 TOOLS = (CLOSE, MARK, SWAP, IDLE)
-T, U, P = Var("t"), Var("u"), Var("p")
+T, U, P = fo.Var("t"), fo.Var("u"), fo.Var("p")
 
 
 def select(rules, facts, calls):
@@ -64,8 +46,8 @@ CLOSES = [("close", (t,)) for t in ("t1", "t2", "t3")]
 
 def test_all_matches_of_the_first_rule_that_has_one():
     rules = [
-        Rule("mark", (T, Const("shut"))),
-        Rule("close", (T,), Atom("Is", (T, Const("open")))),
+        Rule("mark", (T, fo.Const("shut"))),
+        Rule("close", (T,), fo.Atom("Is", (T, fo.Const("open")))),
         Rule("close", (T,)),
         Rule("idle"),
     ]
@@ -76,26 +58,28 @@ def test_all_matches_of_the_first_rule_that_has_one():
 
 def test_a_constant_must_be_the_argument():
     offered = [("mark", ("t1", "open")), ("mark", ("t1", "shut")), ("mark", ("t2", "shut"))]
-    assert select([Rule("mark", (T, Const("shut")))], OPEN, offered) == set(offered[1:])
+    assert select([Rule("mark", (T, fo.Const("shut")))], OPEN, offered) == set(offered[1:])
 
 
 def test_a_variable_that_stands_twice_takes_one_value():
     offered = [("swap", ("t1", "t2")), ("swap", ("t2", "t2")), ("swap", ("t2", "t1"))]
     assert select([Rule("swap", (T, T))], OPEN, offered) == {("swap", ("t2", "t2"))}
-    assert select([Rule("swap", (T, U), ~Equal(T, U))], OPEN, offered) == {offered[0], offered[2]}
+    assert select([Rule("swap", (T, U), ~fo.Equal(T, U))], OPEN, offered) == {offered[0], offered[2]}
 
 
 def test_when_reads_the_view_and_a_variable_of_the_rule_is_shadowed_by_a_quantifier():
-    owned = Exists(Binder("p", "person"), Atom("Owns", (P, T)))
+    owned = fo.Exists(fo.Binder("p", "person"), fo.Atom("Owns", (P, T)))
     facts = [*OPEN, ("Owns", ("ann", "t2"))]
     assert select([Rule("close", (T,), owned)], facts, CLOSES) == {("close", ("t2",))}
-    some = Exists(Binder("t", "task"), Atom("Is", (T, Const("shut"))))
+    some = fo.Exists(fo.Binder("t", "task"), fo.Atom("Is", (T, fo.Const("shut"))))
     assert select([Rule("close", (T,), some)], OPEN, CLOSES) == set(CLOSES)
 
 
 def test_quantifiers_range_over_the_values_of_the_calls_too():
     """t9 stands in no shown fact: the offer alone shows it, and it counts as a task."""
-    unseen = Exists(Binder("u", "task"), Not(Exists(Binder("q", "status"), Atom("Is", (U, Var("q"))))))
+    unseen = fo.Exists(
+        fo.Binder("u", "task"), fo.Not(fo.Exists(fo.Binder("q", "status"), fo.Atom("Is", (U, fo.Var("q")))))
+    )
     assert select([Rule("idle", (), unseen), Rule("close", (T,))], OPEN, [("idle", ()), *CLOSES]) == set(
         CLOSES
     )
@@ -104,7 +88,7 @@ def test_quantifiers_range_over_the_values_of_the_calls_too():
 
 
 def test_no_match_is_one_clear_line():
-    policy = Policy("p", (Rule("close", (T,), FALSE),), span=Span("f.stead", 7, 1))
+    policy = Policy("p", (Rule("close", (T,), fo.FALSE),), span=Span("f.stead", 7, 1))
     context = DecisionContext(Instance.of(SCHEMA, OPEN[:1]), frozenset({Call("close", ("t1",))}))
     with pytest.raises(AgentError) as caught:
         RuleAgent(policy, TOOLS).select([context])
@@ -115,7 +99,9 @@ def test_no_match_is_one_clear_line():
 
 
 def test_the_policy_of_a_deployment_has_its_definitions_expanded():
-    opened = Definition("opened", (Binder("x", "task"),), Atom("Is", (Var("x"), Const("open"))))
+    opened = fo.Definition(
+        "opened", (fo.Binder("x", "task"),), fo.Atom("Is", (fo.Var("x"), fo.Const("open")))
+    )
     deployment = Deployment(
         name="d",
         schema=SCHEMA,
@@ -124,7 +110,7 @@ def test_the_policy_of_a_deployment_has_its_definitions_expanded():
         written=Parts(
             tools=TOOLS,
             definitions=(opened,),
-            policies=(Policy("p", (Rule("close", (T,), Use("opened", (T,))),)),),
+            policies=(Policy("p", (Rule("close", (T,), fo.Use("opened", (T,))),)),),
         ),
     )
     agent = RuleAgent.of(deployment, "p")
@@ -143,37 +129,39 @@ def formulas(draw, schema, scope, depth=2):
     if shape == "atom":
         return draw(atoms(schema, scope))
     if shape == "quantifier":
-        binder = Binder(f"q{depth}", draw(st.sampled_from(schema.sorts)).name)
+        binder = fo.Binder(f"q{depth}", draw(st.sampled_from(schema.sorts)).name)
         body = draw(formulas(schema, {**scope, binder.name: binder.sort}, depth - 1))
         if kind := draw(st.sampled_from(["", "atleast", "atmost", "exactly"])):
-            return Count(kind, draw(st.integers(0, 2)), binder, body)
-        return draw(st.sampled_from([Exists, Forall]))(binder, body)
+            return fo.Count(kind, draw(st.integers(0, 2)), binder, body)
+        return draw(st.sampled_from([fo.Exists, fo.Forall]))(binder, body)
     left = draw(formulas(schema, scope, depth - 1))
     if shape == "not":
-        return Not(left)
+        return fo.Not(left)
     right = draw(formulas(schema, scope, depth - 1))
     joined = {
-        "and": And((left, right)),
-        "or": Or((left, right)),
-        "implies": Implies(left, right),
-        "iff": Iff(left, right),
+        "and": fo.And((left, right)),
+        "or": fo.Or((left, right)),
+        "implies": fo.Implies(left, right),
+        "iff": fo.Iff(left, right),
     }
     return joined[shape]
 
 
 def atoms(schema, scope):
     terms = {
-        sort.name: [Var(x) for x, s in sorted(scope.items()) if s == sort.name]
-        + [Const(v) for v in pool(schema, sort.name, 1)]
+        sort.name: [fo.Var(x) for x, s in sorted(scope.items()) if s == sort.name]
+        + [fo.Const(v) for v in pool(schema, sort.name, 1)]
         for sort in schema.sorts
     }
-    equal = [Equal(left, right) for some in terms.values() for left in some for right in some]
-    facts = [Atom(r.name, args) for r in schema.relations for args in product(*(terms[s] for s in r.sorts))]
-    return st.sampled_from([TRUE, FALSE, *equal, *facts])
+    equal = [fo.Equal(left, right) for some in terms.values() for left in some for right in some]
+    facts = [
+        fo.Atom(r.name, args) for r in schema.relations for args in product(*(terms[s] for s in r.sorts))
+    ]
+    return st.sampled_from([fo.TRUE, fo.FALSE, *equal, *facts])
 
 
 def _bound(scope, args):
-    return {x: sort for x, sort in scope.items() if Var(x) in args}
+    return {x: sort for x, sort in scope.items() if fo.Var(x) in args}
 
 
 @st.composite
@@ -182,7 +170,7 @@ def situations(draw):
     schema = draw(schemas(max_sorts=2, max_relations=3))
     names = st.sampled_from([sort.name for sort in schema.sorts])
     tools = [
-        Tool(f"t{i}", tuple(Binder(f"x{j}", sort) for j, sort in enumerate(sorts)))
+        Tool(f"t{i}", tuple(fo.Binder(f"x{j}", sort) for j, sort in enumerate(sorts)))
         for i, sorts in enumerate(draw(st.lists(st.lists(names, max_size=2), min_size=1, max_size=2)))
     ]
     calls = Schema(schema.sorts, tuple(Relation(t.name, tuple(p.sort for p in t.params)) for t in tools))
@@ -191,7 +179,7 @@ def situations(draw):
     rules = []
     for tool in draw(st.lists(st.sampled_from(tools), min_size=1, max_size=3)):
         scope = {p.name: p.sort for p in tool.params}
-        args = [draw(st.sampled_from([Var(x), Const(pool(schema, s, 1)[0])])) for x, s in scope.items()]
+        args = [draw(st.sampled_from([fo.Var(x), fo.Const(pool(schema, s, 1)[0])])) for x, s in scope.items()]
         rules.append(Rule(tool.name, tuple(args), draw(formulas(schema, _bound(scope, args)))))
     joint = Instance(Schema(schema.sorts, schema.relations + calls.relations), view.facts | offered.facts)
     everything = (*tools, IDLE)
@@ -211,8 +199,8 @@ def test_rules_treat_alike_what_they_do_not_mention(situation, data):
 
 
 def test_a_constant_that_is_not_rigid_is_met_where_the_wrapper_knows_it():
-    rule = Rule("close", (T,), Exists(Binder("p", "person"), Atom("Owns", (Const("ann"), T))))
-    agent = RuleAgent(Policy("p", (rule, Rule("mark", (Const("t2"), Var("q"))), Rule("idle"))), TOOLS)
+    rule = Rule("close", (T,), fo.Exists(fo.Binder("p", "person"), fo.Atom("Owns", (fo.Const("ann"), T))))
+    agent = RuleAgent(Policy("p", (rule, Rule("mark", (fo.Const("t2"), fo.Var("q"))), Rule("idle"))), TOOLS)
     assert agent.constants == {"ann", "t2"}
     facts = [*OPEN, ("Owns", ("ann", "t1")), ("Owns", ("bob", "t2"))]
     view = Instance.of(SCHEMA, facts)

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brute_force
+import stead_sym.logic.syntax as fo
 from generated.strategies import instances, renamings, schemas
 from stead_sym.agents.base import DecisionContext, Everything, FunctionAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError, DeclarationError, InputError
-from stead_sym.logic.syntax import Binder
 from stead_sym.relational.canonical import orbit
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
@@ -97,7 +97,7 @@ def cases(draw, size=2, max_facts=5, max_calls=4):
     return Case(
         schema,
         tuple(
-            Tool(r.name, tuple(Binder(f"x{i}", sort) for i, sort in enumerate(r.sorts)))
+            Tool(r.name, tuple(fo.Binder(f"x{i}", sort) for i, sort in enumerate(r.sorts)))
             for r in calls.relations
         ),
         Instance(Schema(schema.sorts, schema.relations + calls.relations), view.facts | offered.facts),
@@ -263,7 +263,7 @@ def test_what_an_agent_knows_comes_with_its_sort():
 TICKETS = Schema(
     (Sort("ticket"), Sort("status", ("open", "shut"), rigid=True)), (Relation("Is", ("ticket", "status")),)
 )
-CLOSE = Tool("close", (Binder("t", "ticket"),))
+CLOSE = Tool("close", (fo.Binder("t", "ticket"),))
 IDLE = Tool("idle")
 
 
@@ -302,7 +302,7 @@ def test_a_call_may_name_what_no_shown_fact_holds():
 
 def test_a_pair_without_symmetry_is_asked_about_once_where_its_view_has_one():
     """Labellings of the view alone would put two questions, and select what either answer says."""
-    escalate = Tool("escalate", (Binder("t", "ticket"),))
+    escalate = Tool("escalate", (fo.Binder("t", "ticket"),))
     view = Instance.of(TICKETS, [("Is", ("t1", "open")), ("Is", ("t2", "open"))])
     offered = frozenset({Call("close", ("t1",)), Call("escalate", ("t2",))})
     asked = []
@@ -414,7 +414,7 @@ def test_contexts_that_do_not_fit_are_refused():
     with pytest.raises(DeclarationError, match=r"^the offered call close\(a, b\) should have 1 arguments; "):
         wrapper.calls(view, [Call("close", ("a", "b"))])
     with pytest.raises(TypeError, match=r"^nothing has said the sort of t yet"):
-        CanonicalWrapper(Everything(), TICKETS, [Tool("close", (Binder("t"),))])
+        CanonicalWrapper(Everything(), TICKETS, [Tool("close", (fo.Binder("t"),))])
 
 
 @dataclass

@@ -21,6 +21,7 @@ if __name__ == "__main__":
 from exported_system import exported
 
 import stead_sym as stead
+import stead_sym.logic.syntax as fo
 from generated.integers import integer_deployment
 from generated.offices import text as offices
 from generated.records import text as records
@@ -30,17 +31,6 @@ from stead_sym.conformance.restricted import small_restriction
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Assign, Delete, Insert
 from stead_sym.errors import SteadError
-from stead_sym.logic.syntax import (
-    TRUE,
-    Const,
-    Not,
-    children,
-    conjunction,
-    conjuncts,
-    map_children,
-    map_terms,
-    terms,
-)
 from stead_sym.relational.canonical import isomorphic
 from stead_sym.relational.instance import broken_keys, broken_references, out_of_range
 from stead_sym.verification.verify import verify
@@ -54,12 +44,12 @@ MOST_CALLS = 6_000
 
 def mistakes(deployment, tool):
     """Each mistake of a kind in a tool, with the kind."""
-    parts = [part for part in conjuncts(tool.guard) if part != TRUE]
+    parts = [part for part in fo.conjuncts(tool.guard) if part != fo.TRUE]
     for number, part in enumerate(parts):
         rest = (*parts[:number], *parts[number + 1 :])
-        yield "guard literal dropped", replace(tool, guard=conjunction(rest))
-        flipped = (*parts[:number], Not(part), *parts[number + 1 :])
-        yield "guard literal flipped", replace(tool, guard=conjunction(flipped))
+        yield "guard literal dropped", replace(tool, guard=fo.conjunction(rest))
+        flipped = (*parts[:number], fo.Not(part), *parts[number + 1 :])
+        yield "guard literal flipped", replace(tool, guard=fo.conjunction(flipped))
     for formula in other_constants(deployment, tool.guard):
         yield "wrong constant in the guard", replace(tool, guard=formula)
     [effect] = tool.effects
@@ -81,28 +71,30 @@ def mistakes(deployment, tool):
                 yield "wrong constant written", changed(replace(statement, atom=atom))
             for atom in other_columns(deployment, statement.atom):
                 yield "written to another column", changed(replace(statement, atom=atom))
-        if statement.where != TRUE:
-            yield "condition of a write dropped", changed(replace(statement, where=TRUE))
+        if statement.where != fo.TRUE:
+            yield "condition of a write dropped", changed(replace(statement, where=fo.TRUE))
 
 
 def other_constants(deployment, formula):
     """The formula with one of its constants replaced by another value of the sort."""
-    for term in dict.fromkeys(t for part in every(formula) for t in terms(part) if isinstance(t, Const)):
+    for term in dict.fromkeys(
+        t for part in every(formula) for t in fo.terms(part) if isinstance(t, fo.Const)
+    ):
         for sort in deployment.schema.sorts:
             values = sort.values or ()
             if term.value in values and len(values) > 1:
-                other = Const(values[(values.index(term.value) + 1) % len(values)])
+                other = fo.Const(values[(values.index(term.value) + 1) % len(values)])
                 yield mapped(lambda one, term=term, other=other: other if one == term else one, formula)
 
 
 def mapped(transform, formula):
     """The formula with other terms, also in its parts."""
-    return map_children(lambda part: mapped(transform, part), map_terms(transform, formula))
+    return fo.map_children(lambda part: mapped(transform, part), fo.map_terms(transform, formula))
 
 
 def every(formula):
     yield formula
-    for part in children(formula):
+    for part in fo.children(formula):
         yield from every(part)
 
 

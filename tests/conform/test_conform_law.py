@@ -9,6 +9,7 @@ from exported_system import exported
 from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.deployments import deployments
 from stead_sym.conformance.binding import Binding, Rows
@@ -16,7 +17,6 @@ from stead_sym.conformance.conform import conform, reached
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Call, Choose, Fresh
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.logic.syntax import Not
 from stead_sym.relational.canonical import canonical_form, isomorphic
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.verification.verify import verify
@@ -120,7 +120,7 @@ def test_a_changed_tool_is_found_exactly_if_it_makes_a_difference(data, deployme
     deployment = result.deployment
     tool = data.draw(st.sampled_from(deployment.tools_and_events))
     effect = data.draw(st.sampled_from(tool.effects))
-    variants = [replace(tool, guard=Not(tool.guard))]
+    variants = [replace(tool, guard=fo.Not(tool.guard))]
     for number, statement in enumerate(effect.statements):
         if isinstance(statement, Choose | Fresh):
             continue  # what follows it uses its variable

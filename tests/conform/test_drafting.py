@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from random_databases import compare_calls
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from refund_app.binding import binding as refunds
 from refund_app.faults import FAULTS
 from stead_sym.conformance.binding import Binding
@@ -23,7 +24,6 @@ from stead_sym.conformance.restricted import small_restriction
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Effect
 from stead_sym.errors import InputError
-from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.canonical import isomorphic
 
 REFUNDS = Path(__file__).parents[2] / "examples" / "refund_app" / "refunds.stead"
@@ -353,7 +353,7 @@ def test_neighbours_differ_in_a_fact_and_keep_keys_and_references():
 def test_a_tool_is_empty_only_if_nothing_is_said_of_it():
     tool = st.parse_deployment(f"{SHOP}tool pay(i: item)\n  effect\nterminal\n").tool("pay")
     assert not has_effect(tool)
-    assert (tool.guard, tool.effects) == (TRUE, (Effect(),))
+    assert (tool.guard, tool.effects) == (fo.TRUE, (Effect(),))
 
 
 def test_a_draft_replaces_all_lines_of_the_one_before():

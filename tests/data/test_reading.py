@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as strategies
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from stead_sym.cli.main import main
 from stead_sym.data.source import Column, FactsFrom, File, Into
 from stead_sym.data.spelling import MOST_CHARACTERS, Unusable, text_of
 from stead_sym.deployment.resolve import Items, Text, resolve_items
 from stead_sym.evidence.data import text_digest
-from stead_sym.logic.syntax import Atom, Const
 
 HEAD = """
 deployment shop
@@ -608,7 +608,7 @@ def test_a_list_of_values_is_gone_through_once() -> None:
     _Counted.times = 0
     sort = st.relational.Sort("s", values, rigid=True)
     assert _Counted.times < 1000
-    facts = tuple(Atom("P", (Const(f"v{k}"),)) for k in range(300))
+    facts = tuple(fo.Atom("P", (fo.Const(f"v{k}"),)) for k in range(300))
     items = Items((Text("d"),), sorts=(sort,), relations=(st.relational.Relation("P", ("s",)),), facts=facts)
     found = resolve_items(items)
     assert _Counted.times < 6000

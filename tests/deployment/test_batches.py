@@ -9,6 +9,7 @@ from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import MAX_STATES, examples
 from generated.messages import messages, with_own_tools
 from generated.past import past_workflows
@@ -20,7 +21,6 @@ from stead_sym.deployment.terminal import called
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import AgentError, DefinitionError, NoInitialState, Undecided
 from stead_sym.logic.printer import print_formula
-from stead_sym.logic.syntax import Future, Globally, free_variables, is_temporal, subformulas
 from whole import verify
 
 DESK = """deployment desk
@@ -239,9 +239,9 @@ def test_what_is_decided_on_one_view_is_done_twice(engine: str) -> None:
 def without_next(d: Deployment) -> Deployment:
     """The deployment with questions that do not tell a step that changes nothing from none."""
     enabled_ = [called(tool, d.schema) for tool in d.tools_and_events]
-    parts = [part for spec in d.specs for part in subformulas(spec.formula)]
-    asked = [f for f in (*enabled_, *parts) if not is_temporal(f) and not free_variables(f)][:6]
-    formulas = [Globally("A", f) for f in asked] + [Future("A", f) for f in asked]
+    parts = [part for spec in d.specs for part in fo.subformulas(spec.formula)]
+    asked = [f for f in (*enabled_, *parts) if not fo.is_temporal(f) and not fo.free_variables(f)][:6]
+    formulas = [fo.Globally("A", f) for f in asked] + [fo.Future("A", f) for f in asked]
     specs = tuple(Spec(f"s{k}", formula) for k, formula in enumerate(formulas))
     return replace(d, written=replace(d.written, specs=specs), text=None)
 

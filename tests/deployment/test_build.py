@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.build import build_deployment, rigid, tool
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Rule
@@ -11,7 +12,6 @@ from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Effect
 from stead_sym.errors import DeclarationError, ParseError
 from stead_sym.logic.compose import AF, AG, atom, exists, forall
-from stead_sym.logic.syntax import Const
 from stead_sym.relational.instance import Fact
 
 FILE = """
@@ -86,7 +86,7 @@ def test_objects_may_stand_for_texts():
         "tools": [close, PARTS["tools"][1]],
         "define": {"live(t: ticket)": atom("State", "t", "open")},
         "views": {"State(t, s)": "true", "At(t, d)": atom("live", "t")},
-        "policies": {"eager": [Rule("close", (Const("t"),), ~atom("Paused")), "call wait()"]},
+        "policies": {"eager": [Rule("close", (fo.Const("t"),), ~atom("Paused")), "call wait()"]},
         "fair": [~atom("Paused")],
         "specs": {"ends": ends},
     }

@@ -8,29 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from stead_sym.deployment.ensure import ensured
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import Names, resolve
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Same,
-    Var,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -50,31 +33,31 @@ ALL = [
 ]
 SIGMA = {"x": "u", "y": "c", "q": "k1"}
 
-terms = {"a": [Var("x"), Var("y"), Const("c")], "k": [Var("q"), Const("k2")]}
-binders = st.sampled_from([Binder("x", "a"), Binder("y", "a"), Binder("q", "k")])
+terms = {"a": [fo.Var("x"), fo.Var("y"), fo.Const("c")], "k": [fo.Var("q"), fo.Const("k2")]}
+binders = st.sampled_from([fo.Binder("x", "a"), fo.Binder("y", "a"), fo.Binder("q", "k")])
 atoms = st.one_of(
-    st.builds(lambda t, p: Atom("P", (t,), p), st.sampled_from(terms["a"]), st.booleans()),
+    st.builds(lambda t, p: fo.Atom("P", (t,), p), st.sampled_from(terms["a"]), st.booleans()),
     st.builds(
-        lambda t, u, p: Atom("R", (t, u), p),
+        lambda t, u, p: fo.Atom("R", (t, u), p),
         st.sampled_from(terms["a"]),
         st.sampled_from(terms["k"]),
         st.booleans(),
     ),
-    st.builds(lambda p: Atom("Z", (), p), st.booleans()),
-    st.builds(Equal, st.sampled_from(terms["a"]), st.sampled_from(terms["a"])),
-    st.sampled_from([TRUE, FALSE, Same("P"), Same("R"), Empty("R"), Empty("Z")]),
+    st.builds(lambda p: fo.Atom("Z", (), p), st.booleans()),
+    st.builds(fo.Equal, st.sampled_from(terms["a"]), st.sampled_from(terms["a"])),
+    st.sampled_from([fo.TRUE, fo.FALSE, fo.Same("P"), fo.Same("R"), fo.Empty("R"), fo.Empty("Z")]),
 )
 formulas = st.recursive(
     atoms,
     lambda f: st.one_of(
-        f.map(Not),
+        f.map(fo.Not),
         st.tuples(f, f).map(lambda pair: pair[0] & pair[1]),
         st.tuples(f, f).map(lambda pair: pair[0] | pair[1]),
-        st.builds(Implies, f, f),
-        st.builds(Iff, f, f),
-        st.builds(Exists, binders, f),
-        st.builds(Forall, binders, f),
-        st.builds(Count, st.sampled_from(["atleast", "atmost", "exactly"]), st.integers(0, 3), binders, f),
+        st.builds(fo.Implies, f, f),
+        st.builds(fo.Iff, f, f),
+        st.builds(fo.Exists, binders, f),
+        st.builds(fo.Forall, binders, f),
+        st.builds(fo.Count, st.sampled_from(["atleast", "atmost", "exactly"]), st.integers(0, 3), binders, f),
     ),
     max_leaves=8,
 )
@@ -82,7 +65,7 @@ formulas = st.recursive(
 
 @settings(max_examples=examples(300), deadline=None)
 @given(formulas, st.sets(st.sampled_from(FACTS), max_size=4))
-@example(Forall(Binder("q", "k"), Atom("R", (Var("x"), Var("q")), primed=True)), {FACTS[0]})
+@example(fo.Forall(fo.Binder("q", "k"), fo.Atom("R", (fo.Var("x"), fo.Var("q")), primed=True)), {FACTS[0]})
 def test_every_successor_once_and_no_other(formula, facts):
     state = Instance(SCHEMA, frozenset(facts))
     found = list(ensured(formula, state, DOMAIN, SIGMA))
@@ -114,4 +97,4 @@ def test_a_large_domain_is_searched_not_enumerated():
 
 def test_a_temporal_operator_is_refused():
     with pytest.raises(ValueError, match="temporal operator"):
-        list(ensured(Next("E", TRUE), ALL[0], DOMAIN, {}))
+        list(ensured(fo.Next("E", fo.TRUE), ALL[0], DOMAIN, {}))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples, is_at_fault, replay
 from generated.formulas import Signature, formulas
 from generated.workflows import workflows
@@ -20,7 +21,6 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import leads_to, offer, possible, successors
 from stead_sym.deployment.tool import Effect, Ensure, Tool
 from stead_sym.errors import BoundExceeded, DefinitionError, NoEffect, Undecided, ValueOutOfRange
-from stead_sym.logic.syntax import Atom, map_children
 from stead_sym.relational.instance import Fact
 from whole import verify
 
@@ -170,9 +170,9 @@ def ensuring(draw):
     signature = Signature(RELATIONS, constants)
 
     def primed(formula):
-        if isinstance(formula, Atom):
-            return Atom(formula.relation, formula.args, primed=draw(st.booleans()))
-        return map_children(primed, formula)
+        if isinstance(formula, fo.Atom):
+            return fo.Atom(formula.relation, formula.args, primed=draw(st.booleans()))
+        return fo.map_children(primed, formula)
 
     tools = [Tool("idle")]
     for i in range(draw(st.integers(1, 2))):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import _compared, examples
 from generated.workflows import workflows
 from stead_sym.agents.roles import by_agent
@@ -20,7 +21,6 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import offer
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import NoInitialState, NothingOffered, Undecided
-from stead_sym.logic.syntax import TRUE
 
 DESK = """deployment desk
 sort order
@@ -190,7 +190,7 @@ def test_what_gates_let_through_is_counted_as_the_definition_says(d: Deployment,
         return
     if any(result.explored is None for result in results):
         return
-    states = results[0].engine.satisfying(TRUE, {}).sample(results[0].engine.states)
+    states = results[0].engine.satisfying(fo.TRUE, {}).sample(results[0].engine.states)
     allowed = sum(len(offer(gated, state)) for state in states)
     enabled = sum(len(offer(written, state)) for state in states)
     for result in results:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from shared_folder import shared_folder
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.deployment.parts import Rule
@@ -18,9 +19,7 @@ from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.errors import DeclarationError, InputError, ParseError
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.parser import MAX_DEPTH
 from stead_sym.logic.sorts import variables_by_sort
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Equal, Var
 from stead_sym.relational.instance import Fact
 from stead_sym.verification.findings.static import lint
 
@@ -114,7 +113,7 @@ def test_items_stand_in_any_order():
 def test_a_tool_without_effect_or_guard():
     tool = parsed('tool t() "Say \\"no\\".\\nTwice: \\\\n, \\d."').tool("t")
     assert tool.description == 'Say "no".\nTwice: \\n, \\d.'
-    assert (tool.guard, tool.effects) == (TRUE, (Effect(),))
+    assert (tool.guard, tool.effects) == (fo.TRUE, (Effect(),))
 
 
 def test_statements():
@@ -127,14 +126,14 @@ def test_statements():
         delete R(z, w) for z, w
         clear P, R
     """).statements
-    z, w = Binder("z", "a"), Binder("w", "k")
+    z, w = fo.Binder("z", "a"), fo.Binder("w", "k")
     assert statements == (
-        Choose(Binder("x", "a"), Atom("P", (Var("x"),)) & ~Equal(Var("x"), Var("p"))),
-        Fresh(Binder("y", "a")),
-        Insert(Atom("R", (Var("y"), Var("q")))),
-        Insert(Atom("P", (Var("z"),)), (z,), Atom("R", (Var("z"), Var("q")))),
-        Insert(Atom("N"), (), Atom("P", (Var("p"),))),
-        Delete(Atom("R", (Var("z"), Var("w"))), (z, w)),
+        Choose(fo.Binder("x", "a"), fo.Atom("P", (fo.Var("x"),)) & ~fo.Equal(fo.Var("x"), fo.Var("p"))),
+        Fresh(fo.Binder("y", "a")),
+        Insert(fo.Atom("R", (fo.Var("y"), fo.Var("q")))),
+        Insert(fo.Atom("P", (fo.Var("z"),)), (z,), fo.Atom("R", (fo.Var("z"), fo.Var("q")))),
+        Insert(fo.Atom("N"), (), fo.Atom("P", (fo.Var("p"),))),
+        Delete(fo.Atom("R", (fo.Var("z"), fo.Var("w"))), (z, w)),
         Clear(("P", "R")),
     )
 
@@ -142,7 +141,7 @@ def test_statements():
 def test_several_effects_are_alternatives():
     effects = parsed("tool t() effect effect when N clear P effect insert P(c0)").tool("t").effects
     assert [len(e.statements) for e in effects] == [0, 1, 1]
-    assert [e.when for e in effects] == [TRUE, Atom("N"), TRUE]
+    assert [e.when for e in effects] == [fo.TRUE, fo.Atom("N"), fo.TRUE]
 
 
 def test_ensure():
@@ -163,22 +162,22 @@ def test_a_variable_declared_again_in_an_effect_gets_a_name_of_its_own():
 
 def test_a_binder_of_a_bulk_statement_may_shadow_a_parameter():
     (statement,) = effect_of("insert P(p) for p where R(p, q)").statements
-    assert statement.binders == (Binder("p", "a"),)
+    assert statement.binders == (fo.Binder("p", "a"),)
     assert str(statement.where) == "R(p, q)"
 
 
 def test_views():
     (view,) = parsed("view R(x, y) where P(x) & y = k1").views
-    assert view.params == (Binder("x", "a"), Binder("y", "k"))
+    assert view.params == (fo.Binder("x", "a"), fo.Binder("y", "k"))
     assert str(view.where) == "P(x) & y = k1"
 
 
 def test_rules_tell_constants_from_variables():
     d = parsed("tool t(p: a, q: k) policy p call t(x, k1) when P(x) call t(c0, m1) call t(k2, y)")
     assert d.policy("p").rules == (
-        Rule("t", (Var("x"), Const("k1")), Atom("P", (Var("x"),))),
-        Rule("t", (Const("c0"), Var("m1"))),  # m1 is a constant, but of another sort
-        Rule("t", (Var("k2"), Var("y"))),
+        Rule("t", (fo.Var("x"), fo.Const("k1")), fo.Atom("P", (fo.Var("x"),))),
+        Rule("t", (fo.Const("c0"), fo.Var("m1"))),  # m1 is a constant, but of another sort
+        Rule("t", (fo.Var("k2"), fo.Var("y"))),
     )
 
 
@@ -344,7 +343,7 @@ def test_any_text_is_a_deployment_or_refused_in_one_line(data):
 
 
 def test_the_deepest_formula_goes_all_the_way():
-    deep = "~" * (MAX_DEPTH - 6) + "N"  # the items around a formula count as well
+    deep = "~" * (fo.MAX_DEPTH - 6) + "N"  # the items around a formula count as well
     d = parse_deployment(BASE + f"define D() = {deep} tool t() guard {deep} effect ensure {deep} spec s AG D")
     assert parse_deployment(print_deployment(d)) == d
     assert holds(d.tools[0].guard, d.init) is False

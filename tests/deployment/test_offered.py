@@ -11,6 +11,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
@@ -26,22 +27,6 @@ from stead_sym.engines.explicit.engine import ExplicitEngine
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    OFFERED,
-    TRUE,
-    Binder,
-    Const,
-    Equal,
-    Exists,
-    Formula,
-    Quantified,
-    Use,
-    Var,
-    Wildcard,
-    conjunction,
-    is_temporal,
-    map_children,
-)
 from test_desugarings import assert_same, rewritten
 
 DESK = """deployment desk
@@ -63,19 +48,19 @@ def with_offers(deployment: Deployment, choose: Random) -> Deployment:
     """The deployment with `offered` in place of parts of its specifications, views and `fair`."""
     tools = [tool for tool in deployment.written.tools if not tool.event]
 
-    def changed(formula: Formula, scope) -> Formula:
+    def changed(formula: fo.Formula, scope) -> fo.Formula:
         inner = scope
-        if isinstance(formula, Quantified):
+        if isinstance(formula, fo.Quantified):
             inner = {**scope, formula.binder.name: formula.binder.sort}
-        formula = map_children(lambda child: changed(child, inner), formula)
-        if is_temporal(formula) or not tools or choose.random() > 0.3:
+        formula = fo.map_children(lambda child: changed(child, inner), formula)
+        if fo.is_temporal(formula) or not tools or choose.random() > 0.3:
             return formula
         tool, args = choose.choice(tools), []
         for param in tool.params:
-            known = [Var(name) for name, sort in scope.items() if sort == param.sort]
-            known += [Const(value) for value in deployment.constants[param.sort][:1]]
-            args.append(choose.choice([*known, *known, Wildcard(param.sort)]))
-        return Use(OFFERED + tool.name, tuple(args))
+            known = [fo.Var(name) for name, sort in scope.items() if sort == param.sort]
+            known += [fo.Const(value) for value in deployment.constants[param.sort][:1]]
+            args.append(choose.choice([*known, *known, fo.Wildcard(param.sort)]))
+        return fo.Use(fo.OFFERED + tool.name, tuple(args))
 
     parts = deployment.written
     new = mapped(parts, changed, None)
@@ -88,23 +73,23 @@ def written_out(deployment: Deployment) -> Deployment:
     tools, numbers = {tool.name: tool for tool in deployment.written.tools}, count()
     finite = {sort.name for sort in deployment.schema.sorts if sort.values is not None}
 
-    def formula(f: Formula) -> Formula:
-        f = map_children(formula, f)
-        if not isinstance(f, Use) or not f.definition.startswith(OFFERED):
+    def formula(f: fo.Formula) -> fo.Formula:
+        f = fo.map_children(formula, f)
+        if not isinstance(f, fo.Use) or not f.definition.startswith(fo.OFFERED):
             return f
-        tool = tools[f.definition.removeprefix(OFFERED)]
+        tool = tools[f.definition.removeprefix(fo.OFFERED)]
         wild, images, active = [], {}, []
         for param, term in zip(tool.params, f.args, strict=True):
-            if isinstance(term, Wildcard):
-                wild.append(Binder(f"w{next(numbers)}", param.sort, declared=param.sort in finite))
-                term = Var(wild[-1].name)
+            if isinstance(term, fo.Wildcard):
+                wild.append(fo.Binder(f"w{next(numbers)}", param.sort, declared=param.sort in finite))
+                term = fo.Var(wild[-1].name)
             images[param.name] = term
             if param.sort not in finite:
-                binder = Binder(f"a{next(numbers)}", param.sort)
-                active.append(Exists(binder, Equal(Var(binder.name), term)))
-        found = conjunction((substitute(tool.guard, images), *active))
+                binder = fo.Binder(f"a{next(numbers)}", param.sort)
+                active.append(fo.Exists(binder, fo.Equal(fo.Var(binder.name), term)))
+        found = fo.conjunction((substitute(tool.guard, images), *active))
         for binder in wild:
-            found = Exists(binder, found)
+            found = fo.Exists(binder, found)
         return found
 
     return rewritten(deployment, formula)
@@ -132,12 +117,13 @@ def test_it_is_true_of_the_calls_that_are_offered(d: Deployment, gated: bool, da
         engine = ExplicitEngine(d, wrap_all(d, "any"), theorem_restriction(d, d.specs), max_states=60)
     except (DefinitionError, NoInitialState, Undecided):
         return
-    for state in engine.satisfying(TRUE, {}).sample(10):
+    for state in engine.satisfying(fo.TRUE, {}).sample(10):
         offered = offer(d, state)
         for tool in d.tools:
             names = [param.name for param in tool.params]
             formula = d.formula(
-                Use(OFFERED + tool.name, tuple(map(Var, names))), {p.name: p.sort for p in tool.params}
+                fo.Use(fo.OFFERED + tool.name, tuple(map(fo.Var, names))),
+                {p.name: p.sort for p in tool.params},
             )
             values = [state.active_domain[p.sort].union(d.constants[p.sort]) for p in tool.params]
             for args in product(*values, repeat=1):

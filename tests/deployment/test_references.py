@@ -10,13 +10,13 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.workflows import workflows
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Initially
 from stead_sym.errors import DefinitionError, NoInitialState, ReferenceBroken, Undecided
-from stead_sym.logic.syntax import Not, conjunction
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Schema
 from whole import verify
@@ -122,7 +122,7 @@ def referring(deployment: st.Deployment, choice: int) -> st.Deployment | None:
 def kept(deployment: st.Deployment) -> object:
     """Check that every reference is kept."""
     named = {reference.name for reference in deployment.schema.references}
-    return conjunction(tuple(c.invariant for c in claims(deployment) if c.name in named))
+    return fo.conjunction(tuple(c.invariant for c in claims(deployment) if c.name in named))
 
 
 @settings(max_examples=examples(120, slow=2000, quick=15))
@@ -141,7 +141,7 @@ def test_a_reference_is_broken_where_ag_of_it_fails(plain: st.Deployment, choice
         reject()
     try:
         free = verify(plain, findings=False, engine="explicit")
-        broken = free.engine.satisfying(plain.formula(Not(formula)), {}).count > 0
+        broken = free.engine.satisfying(plain.formula(fo.Not(formula)), {}).count > 0
     except (DefinitionError, NoInitialState, Undecided):
         reject()
     event(f"broken: {broken}")

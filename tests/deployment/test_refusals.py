@@ -9,6 +9,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as hs
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import MAX_STATES, examples
 from generated.refusals import refused_workflows, refusing
 from stead_sym.deployment.deployment import Deployment
@@ -17,7 +18,6 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Gate
 from stead_sym.deployment.tool import Effect
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
-from stead_sym.logic.syntax import Not, conjunction
 from test_desugarings import assert_same
 from whole import verify
 
@@ -29,8 +29,8 @@ def moved(d: Deployment) -> Deployment:
     for tool in d.written.tools:
         if not tool.event:
             passes = allowed(gate, tool)
-            taken = [replace(e, when=conjunction((passes, e.when))) for e in tool.effects]
-            tool = replace(tool, effects=(*taken, Effect(when=Not(passes))))
+            taken = [replace(e, when=fo.conjunction((passes, e.when))) for e in tool.effects]
+            tool = replace(tool, effects=(*taken, Effect(when=fo.Not(passes))))
         tools.append(tool)
     return replace(d, written=replace(d.written, tools=tuple(tools), gates=()), text=None)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Parts, Spec
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.errors import RestrictionError
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import Names, resolve
-from stead_sym.logic.syntax import Definition
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -43,7 +43,7 @@ def test_sizes_are_the_theorems():
 
 
 def test_variables_of_definitions_count():
-    busy = Definition("busy", (), resolve(parse_formula("exists u, v: case. u != v"), NAMES))
+    busy = fo.Definition("busy", (), resolve(parse_formula("exists u, v: case. u != v"), NAMES))
     names = Names(SCHEMA, NAMES.constants, {"busy": busy})
     uses = Spec("uses", resolve(parse_formula("AG (exists x: case. x = x) & busy()"), names, temporal=True))
     deployed = deployment(definitions=(busy,), specs=(uses,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Parts, View
 from stead_sym.deployment.restriction import theorem_restriction
@@ -12,7 +13,6 @@ from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Ensur
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import Names, resolve
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Var
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -21,7 +21,7 @@ SCHEMA = Schema(
     (Relation("P", ("a",)), Relation("E", ("a", "a")), Relation("K", ("k",)), Relation("Z", ())),
 )
 NAMES = Names(SCHEMA, {"k1": "k", "k2": "k", "c": "a"})
-X, Y, G = Binder("x", "a"), Binder("y", "a"), Binder("g", "k")
+X, Y, G = fo.Binder("x", "a"), fo.Binder("y", "a"), fo.Binder("g", "k")
 
 
 def instance(*facts):
@@ -35,14 +35,14 @@ def formula(text, *scope, primed=False):
 
 
 def atom(relation, *names):
-    return Atom(relation, tuple(Const(n) if n in NAMES.constants else Var(n) for n in names))
+    return fo.Atom(relation, tuple(fo.Const(n) if n in NAMES.constants else fo.Var(n) for n in names))
 
 
 def deployment(*tools, init=("P c",), bound=1, views=()):
     return Deployment("small", SCHEMA, instance(*init), {"a": bound}, Parts(tools=tools, views=views))
 
 
-def tool(*statements, params=(), guard=TRUE, when=TRUE):
+def tool(*statements, params=(), guard=fo.TRUE, when=fo.TRUE):
     return Tool("w", params, guard=guard, effects=(Effect(statements, when),))
 
 
@@ -136,7 +136,7 @@ def test_fresh_values_avoid_active_values_and_constants():
 
 def test_a_fresh_value_may_come_from_beyond_where_the_successor_does_not_hold_it():
     """U_f is {c}. The pair D → D' is over U_f, whatever stood witness for `fresh`."""
-    deployed = deployment(tool(Fresh(X), Insert(Atom("Z"))), bound=0)
+    deployed = deployment(tool(Fresh(X), Insert(fo.Atom("Z"))), bound=0)
     assert after(deployed, instance("P c")) == (sets("P c, Z"), set())
 
 
@@ -155,7 +155,7 @@ def test_a_finite_sort_has_no_fresh_value():
 
 def test_alternatives_that_are_enabled():
     effects = (
-        Effect((Insert(Atom("Z")),), formula("P(x)", X)),
+        Effect((Insert(fo.Atom("Z")),), formula("P(x)", X)),
         Effect((Delete(atom("P", "x")),), formula("P(x)", X)),
         Effect((Clear(("P",)),), formula("~P(x)", X)),
     )

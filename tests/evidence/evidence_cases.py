@@ -9,11 +9,11 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 import stead_sym
+import stead_sym.logic.syntax as fo
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
 from stead_sym.errors import Undecided
 from stead_sym.evidence.tree import Evaluated, Run, Values, is_witness, runs, states_along
-from stead_sym.logic.syntax import And, Future, Globally, Next, Not, Until
 from stead_sym.verification.verify import verify
 
 NESTED = """
@@ -73,11 +73,11 @@ def verifications(draw):
     f, g = (draw(formulas(signature, {}, depth=2)) for _ in range(2))
     nested = (
         deployment.specs[0].formula,
-        Globally("E", And((Future("E", f), Future("E", Not(f))))),
-        Globally("A", Future("A", g)),
-        Until("A", f, Next("E", g)),
-        Until("E", f, Globally("E", g), weak=True),
-        Future("E", And((Future("E", g), Globally("E", f)))),
+        fo.Globally("E", fo.And((fo.Future("E", f), fo.Future("E", fo.Not(f))))),
+        fo.Globally("A", fo.Future("A", g)),
+        fo.Until("A", f, fo.Next("E", g)),
+        fo.Until("E", f, fo.Globally("E", g), weak=True),
+        fo.Future("E", fo.And((fo.Future("E", g), fo.Globally("E", f)))),
     )
     chosen = draw(st.lists(st.sampled_from(nested), min_size=2, max_size=3, unique=True))
     specs = tuple(replace(deployment.specs[0], name=f"s{k}", formula=f) for k, f in enumerate(chosen))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, by_name, examples
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
@@ -17,7 +18,6 @@ from stead_sym.deployment.trace import Step
 from stead_sym.errors import Undecided
 from stead_sym.evidence.build import entered_early
 from stead_sym.evidence.tree import runs
-from stead_sym.logic.syntax import Globally
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
 
@@ -76,7 +76,7 @@ def assert_shortest(deployment, agent, body):
         pair = both(deployment, agent)
     except Undecided:
         reject()
-    formula = Globally("E", body)
+    formula = fo.Globally("E", body)
     graph = pair.explicit._graph
     among = {graph.index[state] for state in pair.explicit.satisfying(body, {}).states}
     least = least_lasso(graph, 0, among) if 0 in among else None

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Parts
@@ -13,13 +14,12 @@ from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph, explore
-from stead_sym.logic.syntax import Atom, Future, Globally, Iff, Implies, Next, Not, Until
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
 PLACES = tuple(f"n{i}" for i in range(5))
 SCHEMA = Schema((Sort("n", PLACES),), (Relation("At", ("n",)), Relation("F", ()), Relation("G", ())))
-F, G = Atom("F"), Atom("G")
+F, G = fo.Atom("F"), fo.Atom("G")
 EMPTY = Instance(SCHEMA, frozenset())
 CALL = Call("go", ())
 
@@ -60,11 +60,11 @@ def lassos(graph, path):
 def on_run(formula, run, where):
     """Return if X, F, G, U or W holds of a run, ``where(g)`` being the states of g."""
     match formula:
-        case Future(_, g):
+        case fo.Future(_, g):
             return any(i in where(g) for i in run)
-        case Globally(_, f):
+        case fo.Globally(_, f):
             return all(i in where(f) for i in run)
-        case Until(_, f, g, weak):
+        case fo.Until(_, f, g, weak):
             for i in run:
                 if i in where(g):
                     return True
@@ -74,8 +74,8 @@ def on_run(formula, run, where):
     raise AssertionError(formula)
 
 
-OPERATORS = [Future("E", G), Future("A", G), Globally("E", F), Globally("A", F)] + [
-    Until(path, F, G, weak) for path in "EA" for weak in (False, True)
+OPERATORS = [fo.Future("E", G), fo.Future("A", G), fo.Globally("E", F), fo.Globally("A", F)] + [
+    fo.Until(path, F, G, weak) for path in "EA" for weak in (False, True)
 ]
 
 
@@ -97,8 +97,8 @@ def test_next(graph):
     labelling = labelled(graph)
     for state, out in zip(graph.states, graph.targets, strict=True):
         now = [Fact("F", ()) in graph.states[target] for target in out]
-        assert labelling.holds(Next("E", F), state) == any(now)
-        assert labelling.holds(Next("A", F), state) == all(now)
+        assert labelling.holds(fo.Next("E", F), state) == any(now)
+        assert labelling.holds(fo.Next("A", F), state) == all(now)
 
 
 @given(graphs())
@@ -106,11 +106,11 @@ def test_boolean_connectives(graph):
     labelling = labelled(graph)
     for state in graph.states:
         f, g = Fact("F", ()) in state, Fact("G", ()) in state
-        assert labelling.holds(Not(F), state) == (not f)
+        assert labelling.holds(fo.Not(F), state) == (not f)
         assert labelling.holds(F & G, state) == (f and g)
         assert labelling.holds(F | G, state) == (f or g)
-        assert labelling.holds(Implies(F, G), state) == (not f or g)
-        assert labelling.holds(Iff(F, G), state) == (f == g)
+        assert labelling.holds(fo.Implies(F, G), state) == (not f or g)
+        assert labelling.holds(fo.Iff(F, G), state) == (f == g)
 
 
 def successor(graph, step, before):
@@ -121,18 +121,18 @@ def successor(graph, step, before):
 def test_evidence_is_a_run_of_the_graph(graph):
     labelling = labelled(graph)
     for state in graph.states:
-        if labelling.holds(Next("E", F), state):
+        if labelling.holds(fo.Next("E", F), state):
             step = labelling.step(F, state)
             assert successor(graph, step, state)
             assert Fact("F", ()) in step.state
-        if labelling.holds(Until("E", F, G), state):
+        if labelling.holds(fo.Until("E", F, G), state):
             run = [state, *(step.state for step in labelling.until(F, G, state))]
             steps = labelling.until(F, G, state)
             assert all(successor(graph, s, before) for s, before in zip(steps, run, strict=False))
             assert [Fact("G", ()) in s for s in run] == [False] * (len(run) - 1) + [True]
             assert all(Fact("F", ()) in s for s in run[:-1])
             assert len(set(run)) == len(run)
-        if labelling.holds(Globally("E", F), state):
+        if labelling.holds(fo.Globally("E", F), state):
             steps, loop = labelling.forever(F, state)
             run = [state, *(step.state for step in steps)]
             assert all(successor(graph, s, before) for s, before in zip(steps, run, strict=False))
@@ -161,12 +161,12 @@ def test_fairness_restricts_the_runs():
     ]
     targets = [[0, 1, 2], [0, 1], [2]]
     free, fair = labelled(graph_of(states, targets)), labelled(graph_of(states, targets, [F, G]))
-    assert free.holds(Globally("E", F), states[0])
-    assert not fair.holds(Globally("E", F), states[0])
-    assert not free.holds(Future("A", G), states[0])
-    assert fair.holds(Future("A", G), states[0])
-    assert not fair.holds(Next("E", Not(F | G)), states[0])  # no fair run starts in state 2
-    assert fair.holds(Globally("A", F | G), states[0])
+    assert free.holds(fo.Globally("E", F), states[0])
+    assert not fair.holds(fo.Globally("E", F), states[0])
+    assert not free.holds(fo.Future("A", G), states[0])
+    assert fair.holds(fo.Future("A", G), states[0])
+    assert not fair.holds(fo.Next("E", fo.Not(F | G)), states[0])  # no fair run starts in state 2
+    assert fair.holds(fo.Globally("A", F | G), states[0])
     steps, loop = fair.forever(F | G, states[0])
     repeated = {step.state for step in steps[loop:]}
     assert repeated == {states[0], states[1]}

@@ -14,9 +14,9 @@ import pytest
 from peers import absent
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from games import Game, Maker
 from stead_sym.analyses.shield.cedar import CedarRules, cedar_rules
-from stead_sym.logic.syntax import Globally
 from stead_sym.relational.instance import Instance
 
 try:
@@ -90,7 +90,7 @@ def assert_shield(text: str) -> tuple[CedarRules, set[bool]]:
     rules, followed = found.cedar, found.deployment
     own = {spec.name for spec in written.specs}
     asked = [spec.formula for spec in followed.specs if spec.name not in own]  # the demands, each under AG
-    demands = tuple(formula.body for formula in asked if isinstance(formula, Globally))
+    demands = tuple(formula.body for formula in asked if isinstance(formula, fo.Globally))
     assert len(demands) == len(asked) > 0
     game = Game(followed, st.theorem_restriction(followed, ()), demands)
     assert bool(rules.text) == (found.lost is None and not rules.unsaid)

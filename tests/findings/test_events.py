@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import stead_sym as st
-from stead_sym.logic.syntax import TRUE, Globally
+import stead_sym.logic.syntax as fo
 from whole import verify
 
 ENGINES = ("symbolic", "explicit")
@@ -220,9 +220,9 @@ def test_constraints_can_be_tried_on_what_was_explored(engine):
     for line in ("~exists c: case. Open(c)", "exists c: case. Open(c)", "false"):
         other = st.parse_deployment(DESK.format(guard="true", more=f"fair {line}"))
         with_line = st.verify(other, "p", engine=engine).engine
-        for formula in (other.spec("served").formula, Globally("E", TRUE)):
+        for formula in (other.spec("served").formula, fo.Globally("E", fo.TRUE)):
             assert plain.engine.under(other.fair, ()).holds(formula) == with_line.holds(formula), line
-        fairly = with_line.satisfying(Globally("E", TRUE), {}).count
+        fairly = with_line.satisfying(fo.Globally("E", fo.TRUE), {}).count
         assert plain.engine.under(other.fair, ()).is_fair_everywhere == (fairly == plain.states), line
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.deployments import deployments
 from stead_sym.agents.base import DecisionContext
@@ -25,7 +26,6 @@ from stead_sym.deployment.semantics import offer, outcomes, view
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import explore
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import FALSE, TRUE, And, Implies, Next, Not, Quantified, Temporal, children
 from stead_sym.verification.findings.conditions import changes
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import occurrences, replaced
@@ -84,20 +84,20 @@ class Reference:
         for k in path:
             following = []
             for state, sigma in pairs:
-                if isinstance(formula, Quantified):
+                if isinstance(formula, fo.Quantified):
                     values = state.active_domain[formula.binder.sort]
                     following += [(state, {**sigma, formula.binder.name: u}) for u in values]
-                elif isinstance(formula, Next):
+                elif isinstance(formula, fo.Next):
                     following += [(after, sigma) for after in self.successors[state] & fair]
-                elif isinstance(formula, Temporal):
+                elif isinstance(formula, fo.Temporal):
                     following += [(after, sigma) for after in self.reachable(state) & fair]
-                elif not (isinstance(formula, Implies) and k == 1) or self.labelling.holds(
+                elif not (isinstance(formula, fo.Implies) and k == 1) or self.labelling.holds(
                     formula.left, state, sigma
                 ):
                     following.append((state, sigma))
             unique = {(state, tuple(sorted(sigma.items()))) for state, sigma in following}
             pairs = [(state, dict(sigma)) for state, sigma in unique]
-            formula = children(formula)[k]
+            formula = fo.children(formula)[k]
         return pairs
 
     def reachable(self, state):
@@ -172,13 +172,13 @@ def check_spec(reference, spec, findings):
     empty, premises = set(), set()
     for occurrence in occurrences(spec.formula):
         part = occurrence.formula
-        if isinstance(part, Quantified):
+        if isinstance(part, fo.Quantified):
             sort = part.binder.sort
             if not any(state.active_domain[sort] for state in reference.graph.states):
                 empty.add(sort)
         if any(map(implication_for_some, occurrence.above)):
             continue  # another finding says why parts of it do not matter
-        if isinstance(part, Implies) and occurrence.polarity == 1:
+        if isinstance(part, fo.Implies) and occurrence.polarity == 1:
             where = reference.evaluated(spec.formula, (*occurrence.path, 0))
             if not any(labelling.holds(part.left, state, sigma) for state, sigma in where):
                 premises.add(str(part.left))
@@ -192,8 +192,8 @@ def check_spec(reference, spec, findings):
         trivial = {
             str(o.formula.left)
             for o in occurrences(spec.formula)
-            if (isinstance(o.formula, Implies) and FALSE in (o.formula.right, o.formula.left))
-            or (isinstance(o.formula, Implies) and o.formula.left == TRUE)
+            if (isinstance(o.formula, fo.Implies) and fo.FALSE in (o.formula.right, o.formula.left))
+            or (isinstance(o.formula, fo.Implies) and o.formula.left == fo.TRUE)
         }
         assert premises <= trivial or by_kind(findings, "premise never true")
     for finding in by_kind(findings, "vacuous"):
@@ -204,19 +204,19 @@ def check_spec(reference, spec, findings):
             event("vacuous but for its range")
             assert any(holds_with_range(reference, spec.formula, o, said) == holds for o in matching)
             continue
-        by = TRUE if said == "true" else FALSE
+        by = fo.TRUE if said == "true" else fo.FALSE
         assert any(
             labelling.holds(replaced(spec.formula, o.path, by), init) == holds
-            and by == (TRUE if (o.polarity < 0) == holds else FALSE)
+            and by == (fo.TRUE if (o.polarity < 0) == holds else fo.FALSE)
             for o in matching
         )
 
 
 def holds_with_range(reference, formula, occurrence, said):
     """Return if the formula holds with what the text says in the place of a premise that implies it."""
-    sorts = {f.binder.name: f.binder.sort for f in occurrence.above if isinstance(f, Quantified)}
+    sorts = {f.binder.name: f.binder.sort for f in occurrence.above if isinstance(f, fo.Quantified)}
     by = reference.deployment.formula(said, sorts)
-    weaker = replaced(formula, occurrence.path, And((occurrence.formula, Not(by))))
+    weaker = replaced(formula, occurrence.path, fo.And((occurrence.formula, fo.Not(by))))
     init = reference.deployment.init
     assert occurrence.polarity < 0
     assert reference.labelling.holds(replaced(formula, occurrence.path, by), init)

@@ -20,11 +20,11 @@ import pytest
 from hypothesis import event, given, settings
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from finding_traps import BASE, TRAPS
 from generated.deployments import deployments
 from stead_sym.deployment.printer import print_deployment
-from stead_sym.logic.syntax import Quantified
 from stead_sym.verification.findings.occurrences import occurrences, replaced, without_part
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -126,7 +126,7 @@ def simpler(text, finding, about, quoted):
 
 def scope(occurrence):
     """The sorts of the variables that the formulas around the occurrence bind."""
-    return {f.binder.name: f.binder.sort for f in occurrence.above if isinstance(f, Quantified)}
+    return {f.binder.name: f.binder.sort for f in occurrence.above if isinstance(f, fo.Quantified)}
 
 
 def idle_policy(deployment):

@@ -13,26 +13,12 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from generated.formulas import Signature, formulas, sentences
 from stead_sym.deployment import build
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Rule
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Equal,
-    Exists,
-    Formula,
-    Not,
-    Or,
-    Term,
-    Var,
-    conjunction,
-)
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -51,7 +37,7 @@ class _Ground:
     finite: tuple[str, ...]
     relations: Mapping[str, tuple[str, ...]]
     init: tuple[Fact, ...]
-    definitions: Mapping[str, Formula] = field(default_factory=dict)
+    definitions: Mapping[str, fo.Formula] = field(default_factory=dict)
     heads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -104,7 +90,7 @@ def deployments(
     number = draw(st.integers(min(2, max_tools), max_tools))
     form = _Form(keep_bounds, total, fresh, choose, alternatives)
     tools = [draw(_tools(ground, f"t{i}", form)) for i in range(number)]
-    idle = TRUE if total else draw(formulas(ground.signature, {}, depth=1))
+    idle = fo.TRUE if total else draw(formulas(ground.signature, {}, depth=1))
     first_order = formulas(ground.signature, {}, depth=1)
     return build.build_deployment(
         "generated",
@@ -167,13 +153,13 @@ class _Form:
 @st.composite
 def _tools(draw: st.DrawFn, ground: _Ground, name: str, form: _Form) -> Tool:
     sorts = st.sampled_from(ground.columns)
-    params = tuple(Binder(f"p{i}", draw(sorts)) for i in range(draw(st.integers(0, 2))))
+    params = tuple(fo.Binder(f"p{i}", draw(sorts)) for i in range(draw(st.integers(0, 2))))
     scope = {param.name: param.sort for param in params}
     guards = [draw(formulas(ground.signature, scope, depth=2))] if draw(st.integers(0, 2)) == 2 else []
     effects: list[Effect] = []
     most: Counter[str] = Counter()
     for i in range(draw(st.integers(1, form.alternatives))):
-        when: Formula = TRUE
+        when: fo.Formula = fo.TRUE
         if (i or not form.total) and draw(st.booleans()):
             when = draw(formulas(ground.signature, scope, depth=1))
         effect, kept = draw(_effects(ground, scope, when, form))
@@ -183,27 +169,27 @@ def _tools(draw: st.DrawFn, ground: _Ground, name: str, form: _Form) -> Tool:
         guards += [
             draw(_room(ground.bounds[s] - count, s, ground.constants[s])) for s, count in sorted(most.items())
         ]
-    return Tool(name, params, guard=conjunction(tuple(guards)), effects=tuple(effects))
+    return Tool(name, params, guard=fo.conjunction(tuple(guards)), effects=tuple(effects))
 
 
 @st.composite
-def _room(draw: st.DrawFn, most: int, sort: str, constants: Sequence[Value]) -> Formula:
+def _room(draw: st.DrawFn, most: int, sort: str, constants: Sequence[Value]) -> fo.Formula:
     """At most ``most`` values outside C are active: by counting, or by naming one too many."""
     if draw(st.booleans()):
-        outside = tuple(Not(Equal(Var("z"), Const(c))) for c in constants)
-        return Count("atmost", most, Binder("z", sort), conjunction(outside))
+        outside = tuple(fo.Not(fo.Equal(fo.Var("z"), fo.Const(c))) for c in constants)
+        return fo.Count("atmost", most, fo.Binder("z", sort), fo.conjunction(outside))
     names = [f"z{i}" for i in range(most + 1)]
-    different = [Not(Equal(Var(n), Const(c))) for n in names for c in constants]
-    different += [Not(Equal(Var(n), Var(o))) for i, n in enumerate(names) for o in names[:i]]
-    formula = conjunction(tuple(different))
+    different = [fo.Not(fo.Equal(fo.Var(n), fo.Const(c))) for n in names for c in constants]
+    different += [fo.Not(fo.Equal(fo.Var(n), fo.Var(o))) for i, n in enumerate(names) for o in names[:i]]
+    formula = fo.conjunction(tuple(different))
     for n in reversed(names):
-        formula = Exists(Binder(n, sort), formula)
-    return Not(formula)
+        formula = fo.Exists(fo.Binder(n, sort), formula)
+    return fo.Not(formula)
 
 
 @st.composite
 def _effects(
-    draw: st.DrawFn, ground: _Ground, params: Mapping[str, str], when: Formula, form: _Form
+    draw: st.DrawFn, ground: _Ground, params: Mapping[str, str], when: fo.Formula, form: _Form
 ) -> tuple[Effect, Counter[str]]:
     """One alternative, with the number of fresh values per sort that it may insert."""
     scope = dict(params)
@@ -223,9 +209,9 @@ def _effects(
             scope = {name: sort, **{n: of for n, of in scope.items() if n != name}}
             loose.discard(name)
             if kind == "choose":
-                statements.append(Choose(Binder(name, sort), draw(_condition(ground, name, scope, form))))
+                statements.append(Choose(fo.Binder(name, sort), draw(_condition(ground, name, scope, form))))
                 continue
-            statements.append(Fresh(Binder(name, sort)))
+            statements.append(Fresh(fo.Binder(name, sort)))
             if form.keep_bounds and (kept[sort] >= ground.bounds[sort] or draw(st.integers(0, 3)) == 3):
                 loose.add(name)
             else:
@@ -238,14 +224,18 @@ def _effects(
 
 
 @st.composite
-def _condition(draw: st.DrawFn, ground: _Ground, name: str, scope: Mapping[str, str], form: _Form) -> Formula:
+def _condition(
+    draw: st.DrawFn, ground: _Ground, name: str, scope: Mapping[str, str], form: _Form
+) -> fo.Formula:
     """Return what `choose` asks for; satisfiable by construction where the form is total."""
     if draw(st.booleans()):
-        return TRUE
+        return fo.TRUE
     where = draw(formulas(ground.signature, scope, depth=1))
     if not form.total:
         return where
-    return Or((where, Equal(Var(name), Const(draw(st.sampled_from(ground.constants[scope[name]]))))))
+    return fo.Or(
+        (where, fo.Equal(fo.Var(name), fo.Const(draw(st.sampled_from(ground.constants[scope[name]])))))
+    )
 
 
 @st.composite
@@ -256,34 +246,34 @@ def _changes(
     relation = draw(st.sampled_from(sorted(ground.relations)))
     hiding = draw(st.integers(0, 3)) == 3  # a binder hides the parameter p0, if there is one
     known = {n: sort for n, sort in scope.items() if n not in loose and not (hiding and n == "p0")}
-    binders: list[Binder] = []
+    binders: list[fo.Binder] = []
     inner = dict(scope)
-    args: list[Term] = []
+    args: list[fo.Term] = []
     for i, sort in enumerate(ground.relations[relation]):
         terms = ground.signature.terms(sort, known)
         if terms and draw(st.integers(0, 2)) < 2:  # the variable declared last, more often than not
             args.append(terms[0] if draw(st.booleans()) else draw(st.sampled_from(terms)))
             continue
         name = "p0" if hiding and not binders else f"u{i}"
-        binders.append(Binder(name, sort))
+        binders.append(fo.Binder(name, sort))
         inner[name] = known[name] = sort
-        args.append(Var(name))
-    where = draw(formulas(ground.signature, inner, depth=1)) if draw(st.booleans()) else TRUE
+        args.append(fo.Var(name))
+    where = draw(formulas(ground.signature, inner, depth=1)) if draw(st.booleans()) else fo.TRUE
     made = Insert if kind == "insert" else Delete
-    return made(Atom(relation, tuple(args)), tuple(binders), where)
+    return made(fo.Atom(relation, tuple(args)), tuple(binders), where)
 
 
 @st.composite
-def _views(draw: st.DrawFn, ground: _Ground) -> Mapping[str, Formula]:
+def _views(draw: st.DrawFn, ground: _Ground) -> Mapping[str, fo.Formula]:
     """No `view` lines, or lines for some relations."""
     if draw(st.integers(0, 2)) < 2:
         return {}
-    lines: dict[str, Formula] = {}
+    lines: dict[str, fo.Formula] = {}
     for name, sorts in sorted(ground.relations.items()):
         if draw(st.integers(0, 3)) < 3:
             columns = {f"y{i}": sort for i, sort in enumerate(sorts)}
             whole = draw(st.booleans())
-            where = TRUE if whole else draw(formulas(ground.signature, columns, depth=1))
+            where = fo.TRUE if whole else draw(formulas(ground.signature, columns, depth=1))
             lines[f"{name}({', '.join(columns)})"] = where
     return lines
 
@@ -293,7 +283,7 @@ def _rules(draw: st.DrawFn, ground: _Ground, tools: Sequence[Tool]) -> list[Rule
     rules: list[Rule] = []
     for tool in draw(st.permutations(tools)):
         scope: dict[str, str] = {}
-        args: list[Term] = []
+        args: list[fo.Term] = []
         for i, param in enumerate(tool.params):
             sort = param.sort
             terms = ground.signature.terms(sort, scope)  # a variable again, or a constant
@@ -301,7 +291,7 @@ def _rules(draw: st.DrawFn, ground: _Ground, tools: Sequence[Tool]) -> list[Rule
                 args.append(draw(st.sampled_from(terms)))
             else:
                 scope[f"p{i}"] = sort
-                args.append(Var(f"p{i}"))
-        when = draw(formulas(ground.signature, scope, depth=2)) if draw(st.booleans()) else TRUE
+                args.append(fo.Var(f"p{i}"))
+        when = draw(formulas(ground.signature, scope, depth=2)) if draw(st.booleans()) else fo.TRUE
         rules.append(Rule(tool.name, tuple(args), when))
     return rules

@@ -12,30 +12,10 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment import build
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Tool
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Const,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Path,
-    Term,
-    Until,
-    Var,
-    conjunction,
-)
 
 _UNARY = ("P", "Q")
 _BINARY = "E"
@@ -103,7 +83,7 @@ def _making(draw: st.DrawFn, bound: int, constants: int) -> Tool:
 @st.composite
 def holding_sentences(
     draw: st.DrawFn, *, variables: int = 3, depth: int = 4, constants: tuple[str, ...] = ()
-) -> Formula:
+) -> fo.Formula:
     """A sentence Op1 quantified(x, y, …). (distinct →) Op2 …: its variables are bound where a run has got to
     and held while time goes on. Half of the sentences ask that the values differ. ``constants`` may be
     compared with them."""
@@ -112,61 +92,61 @@ def holding_sentences(
     universal = draw(st.booleans())
     if draw(st.booleans()):
         pairs = [(v, w) for i, v in enumerate(names) for w in names[:i]]
-        different = conjunction(tuple(Not(Equal(Var(v), Var(w))) for v, w in pairs))
-        body = Implies(different, body) if universal else And((different, body))
+        different = fo.conjunction(tuple(fo.Not(fo.Equal(fo.Var(v), fo.Var(w))) for v, w in pairs))
+        body = fo.Implies(different, body) if universal else fo.And((different, body))
     for name in reversed(names):
-        body = Forall(Binder(name, "a"), body) if universal else Exists(Binder(name, "a"), body)
+        body = fo.Forall(fo.Binder(name, "a"), body) if universal else fo.Exists(fo.Binder(name, "a"), body)
     return draw(_temporal(body))
 
 
 @st.composite
-def _temporal(draw: st.DrawFn, body: Formula) -> Formula:
+def _temporal(draw: st.DrawFn, body: fo.Formula) -> fo.Formula:
     """The formula under one temporal operator."""
-    path: Path = draw(st.sampled_from(("A", "E")))
+    path: fo.Path = draw(st.sampled_from(("A", "E")))
     match draw(st.sampled_from(("next", "future", "globally", "globally"))):
         case "next":
-            return Next(path, body)
+            return fo.Next(path, body)
         case "future":
-            return Future(path, body)
+            return fo.Future(path, body)
         case _:
-            return Globally(path, body)
+            return fo.Globally(path, body)
 
 
 @st.composite
 def holding_formulas(
     draw: st.DrawFn, names: tuple[str, ...], *, depth: int = 3, constants: tuple[str, ...] = ()
-) -> Formula:
+) -> fo.Formula:
     """A formula with some of the names free (all of sort a), mostly below temporal operators."""
 
-    def leaf() -> Formula:
-        terms = st.sampled_from([Var(name) for name in names])
+    def leaf() -> fo.Formula:
+        terms = st.sampled_from([fo.Var(name) for name in names])
         match draw(st.sampled_from(("P", "P", "Q", "Q", "E", "=", "F"))):
             case "E":
-                return Atom(_BINARY, (draw(terms), draw(terms)))
+                return fo.Atom(_BINARY, (draw(terms), draw(terms)))
             case "=":
-                others: list[Term] = [*map(Var, names), *map(Const, constants)]
-                return Equal(draw(terms), draw(st.sampled_from(others)))
+                others: list[fo.Term] = [*map(fo.Var, names), *map(fo.Const, constants)]
+                return fo.Equal(draw(terms), draw(st.sampled_from(others)))
             case "F":
-                return Atom(_FLAG)
+                return fo.Atom(_FLAG)
             case relation:
-                return Atom(relation, (draw(terms),))
+                return fo.Atom(relation, (draw(terms),))
 
     if depth == 0 or draw(st.integers(0, 5)) == 0:
-        return draw(st.sampled_from((leaf(), Not(leaf()))))
+        return draw(st.sampled_from((leaf(), fo.Not(leaf()))))
     below = holding_formulas(names, depth=depth - 1, constants=constants)
     match draw(st.sampled_from(("temporal", "temporal", "temporal", "until", "and", "or", "not", "bound"))):
         case "temporal":
             return draw(_temporal(draw(below)))
         case "until":
-            path: Path = draw(st.sampled_from(("A", "E")))
-            return Until(path, draw(below), draw(below), draw(st.booleans()))
+            path: fo.Path = draw(st.sampled_from(("A", "E")))
+            return fo.Until(path, draw(below), draw(below), draw(st.booleans()))
         case "and":
-            return And((draw(below), draw(below)))
+            return fo.And((draw(below), draw(below)))
         case "or":
-            return Or((draw(below), draw(below)))
+            return fo.Or((draw(below), draw(below)))
         case "not":
-            return Not(draw(below))
+            return fo.Not(draw(below))
         case _:  # a variable bound anew, where others are held that may be dead
             name = draw(st.sampled_from(names))
-            binder, body = Binder(name, "a"), draw(below)
-            return Exists(binder, body) if draw(st.booleans()) else Forall(binder, body)
+            binder, body = fo.Binder(name, "a"), draw(below)
+            return fo.Exists(binder, body) if draw(st.booleans()) else fo.Forall(binder, body)

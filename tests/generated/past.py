@@ -9,25 +9,10 @@ from random import Random
 
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from generated.workflows import workflows
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import mapped
-from stead_sym.logic.syntax import (
-    TRUE,
-    Const,
-    Did,
-    Formula,
-    Not,
-    Previously,
-    Quantified,
-    Since,
-    Term,
-    Var,
-    Wildcard,
-    children,
-    is_temporal,
-    map_children,
-)
 
 
 @st.composite
@@ -42,35 +27,35 @@ def with_past(deployment: Deployment, choose: Random) -> Deployment:
     parts = deployment.written
     often = choose.choice((0.05, 0.15, 0.3))
 
-    def did(scope: Mapping[str, str]) -> Did:
+    def did(scope: Mapping[str, str]) -> fo.Did:
         tool = choose.choice(parts.tools)
-        args: list[Term] = []
+        args: list[fo.Term] = []
         for param in tool.params:
-            known: list[Term] = [Var(name) for name, sort in scope.items() if sort == param.sort]
-            known += [Const(value) for value in deployment.constants[param.sort][:1]]
-            args.append(choose.choice([*known, *known, Wildcard(param.sort)]))
+            known: list[fo.Term] = [fo.Var(name) for name, sort in scope.items() if sort == param.sort]
+            known += [fo.Const(value) for value in deployment.constants[param.sort][:1]]
+            args.append(choose.choice([*known, *known, fo.Wildcard(param.sort)]))
         having = [agent.name for agent in parts.agents if tool.name in agent.tools]
         by = choose.choice([None, *having]) if having and not tool.event else None
-        return Did(tool.name, tuple(args), by)
+        return fo.Did(tool.name, tuple(args), by)
 
-    def changed(formula: Formula, scope: Mapping[str, str]) -> Formula:
+    def changed(formula: fo.Formula, scope: Mapping[str, str]) -> fo.Formula:
         inner = scope
-        if isinstance(formula, Quantified):
+        if isinstance(formula, fo.Quantified):
             inner = {**scope, formula.binder.name: formula.binder.sort}
-        formula = map_children(lambda child: changed(child, inner), formula)
-        if is_temporal(formula) or choose.random() > often:
+        formula = fo.map_children(lambda child: changed(child, inner), formula)
+        if fo.is_temporal(formula) or choose.random() > often:
             return formula
         match choose.randrange(8):
             case 0 | 1:
-                return Since(TRUE, formula)
+                return fo.Since(fo.TRUE, formula)
             case 2:
-                return Previously(formula)
+                return fo.Previously(formula)
             case 3:
-                return Not(Since(TRUE, Not(formula)))
+                return fo.Not(fo.Since(fo.TRUE, fo.Not(formula)))
             case 4:
-                return Since(formula, did(scope))
-            case 5 if children(formula):
-                return Since(Not(did(scope)) if choose.random() < 0.5 else TRUE, formula)
+                return fo.Since(formula, did(scope))
+            case 5 if fo.children(formula):
+                return fo.Since(fo.Not(did(scope)) if choose.random() < 0.5 else fo.TRUE, formula)
             case _:
                 return did(scope)
 

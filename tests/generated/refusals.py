@@ -7,13 +7,13 @@ from random import Random
 
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from generated.past import with_past
 from generated.workflows import workflows
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import mapped
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.logic.syntax import Did, Formula, map_children
 
 _EITHER = st.booleans()
 
@@ -47,9 +47,9 @@ def refused_workflows(draw: st.DrawFn) -> Deployment:
     choose = Random(draw(st.integers(0, 10**6)))
     events = {tool.name for tool in d.written.tools if tool.event}
 
-    def refused(formula: Formula) -> Formula:
-        formula = map_children(refused, formula)
-        if isinstance(formula, Did) and formula.tool not in events and choose.random() < 0.5:
+    def refused(formula: fo.Formula) -> fo.Formula:
+        formula = fo.map_children(refused, formula)
+        if isinstance(formula, fo.Did) and formula.tool not in events and choose.random() < 0.5:
             return replace(formula, refused=True)
         return formula
 

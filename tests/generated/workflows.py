@@ -16,6 +16,7 @@ from math import prod
 
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from generated.formulas import Signature, formulas, sentences
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Policy, Rule, Spec, View
@@ -32,26 +33,6 @@ from stead_sym.deployment.tool import (
     Insert,
     Statement,
     Tool,
-)
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Definition,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Same,
-    Term,
-    Var,
-    Wildcard,
-    conjunction,
 )
 from stead_sym.relational.instance import Fact, broken_keys
 from stead_sym.relational.schema import Relation, Schema, Sort, Value
@@ -77,7 +58,7 @@ class _Ground:
     schema: Schema
     bounds: Mapping[str, int]
     init: tuple[Fact, ...]
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[fo.Definition, ...] = ()
 
     @property
     def constants(self) -> Mapping[str, tuple[Value, ...]]:
@@ -116,7 +97,7 @@ def workflows(
     actions = [replace(draw(_actions(form, i)), event=draw(st.integers(0, 2)) == 2) for i in range(number)]
     if ground.bounds["a"] and draw(st.integers(0, 3)):
         actions.append(replace(draw(_arrivals(form)), event=draw(st.booleans())))
-    idle = TRUE if sound else draw(formulas(ground.signature, {}, depth=1))
+    idle = fo.TRUE if sound else draw(formulas(ground.signature, {}, depth=1))
     actions.append(Tool("idle", (), guard=idle, event=draw(st.booleans())))
     if all(action.event for action in actions):
         actions[0] = replace(actions[0], event=False)
@@ -129,7 +110,7 @@ def workflows(
         titles=(Text("generated"),),
         sorts=ground.schema.sorts,
         relations=ground.schema.relations,
-        facts=tuple(Atom(fact.relation, tuple(map(Const, fact.args))) for fact in ground.init),
+        facts=tuple(fo.Atom(fact.relation, tuple(map(fo.Const, fact.args))) for fact in ground.init),
         bounds=tuple(Bound(sort, bound) for sort, bound in ground.bounds.items()),
         definitions=ground.definitions,
         tools=tuple(actions),
@@ -189,9 +170,11 @@ def _grounds(draw: st.DrawFn) -> _Ground:
     if draw(st.integers(0, 2)):
         return ground
     names = [sort.name for sort in sorts]
-    head = tuple(Binder(f"q{i}", s) for i, s in enumerate(draw(st.lists(st.sampled_from(names), max_size=2))))
+    head = tuple(
+        fo.Binder(f"q{i}", s) for i, s in enumerate(draw(st.lists(st.sampled_from(names), max_size=2)))
+    )
     body = draw(formulas(ground.signature, {param.name: param.sort for param in head}, depth=2))
-    return replace(ground, definitions=(Definition("Q", head, body),))
+    return replace(ground, definitions=(fo.Definition("Q", head, body),))
 
 
 @st.composite
@@ -206,7 +189,7 @@ def _initially(draw: st.DrawFn, ground: _Ground) -> tuple[Initially, ...]:
     lines = []
     for _ in range(draw(st.integers(1, 2))):
         names = tuple(draw(st.lists(st.sampled_from(few), min_size=1, max_size=2, unique=True)))
-        where: Formula = TRUE
+        where: fo.Formula = fo.TRUE
         match draw(st.sampled_from(("all", "some", "each", "each"))):
             case "some":
                 where = draw(formulas(ground.signature, {}, depth=2))
@@ -215,15 +198,15 @@ def _initially(draw: st.DrawFn, ground: _Ground) -> tuple[Initially, ...]:
                 scope: dict[str, str] = {}
                 args = []
                 for i, sort in enumerate(relation.sorts):
-                    again = [Var(name) for name, of in scope.items() if of == sort and draw(st.booleans())]
+                    again = [fo.Var(name) for name, of in scope.items() if of == sort and draw(st.booleans())]
                     scope |= {} if again else {f"x{i}": sort}
-                    args.append(again[0] if again else Var(f"x{i}"))
+                    args.append(again[0] if again else fo.Var(f"x{i}"))
                 if draw(st.integers(0, 3)) == 3:
                     scope["z"] = draw(st.sampled_from(ground.signature.sorts))
                 said = draw(formulas(ground.signature, scope, depth=2))
-                where = Implies(Atom(relation.name, tuple(args)), said)
+                where = fo.Implies(fo.Atom(relation.name, tuple(args)), said)
                 for name, sort in reversed(scope.items()):
-                    where = Forall(Binder(name, sort), where)
+                    where = fo.Forall(fo.Binder(name, sort), where)
         lines.append(Initially(names, where))
     return tuple(lines)
 
@@ -253,14 +236,14 @@ class _Draft:
     fresh: Counter[str] = field(default_factory=Counter)
     new: set[str] = field(default_factory=set)
     keyed: set[str] = field(default_factory=set)
-    asked: list[Formula] = field(default_factory=list)
+    asked: list[fo.Formula] = field(default_factory=list)
 
 
 @st.composite
 def _actions(draw: st.DrawFn, form: _Form, number: int) -> Tool:
     ground = form.ground
     sorts = st.sampled_from([sort.name for sort in ground.schema.sorts])
-    params = tuple(Binder(f"p{i}", draw(sorts)) for i in range(draw(st.sampled_from((0, 1, 1, 2)))))
+    params = tuple(fo.Binder(f"p{i}", draw(sorts)) for i in range(draw(st.sampled_from((0, 1, 1, 2)))))
     scope = {param.name: param.sort for param in params}
     guards = [draw(formulas(ground.signature, scope, depth=2))] if draw(st.integers(0, 2)) == 2 else []
     drafts = [draw(_drafts(form, scope)) for _ in range(draw(st.sampled_from((1, 1, 2))))]
@@ -269,7 +252,7 @@ def _actions(draw: st.DrawFn, form: _Form, number: int) -> Tool:
     for i, draft in enumerate(drafts):
         most |= draft.fresh
         guards += draft.asked
-        when: Formula = TRUE
+        when: fo.Formula = fo.TRUE
         if (i or not form.sound) and draw(st.booleans()):
             when = draw(formulas(ground.signature, scope, depth=1))
         effects.append(Effect(tuple(draft.statements), when))
@@ -277,26 +260,26 @@ def _actions(draw: st.DrawFn, form: _Form, number: int) -> Tool:
         effects += draw(_ensured(form, scope))
     if form.sound:
         guards += [_room(ground, sort, count) for sort, count in sorted(most.items())]
-    return Tool(f"t{number}", params, guard=conjunction(tuple(guards)), effects=tuple(effects))
+    return Tool(f"t{number}", params, guard=fo.conjunction(tuple(guards)), effects=tuple(effects))
 
 
 @st.composite
 def _arrivals(draw: st.DrawFn, form: _Form) -> Tool:
     """Something that creates a value, and inserts facts about it."""
-    draft = _Draft({"f": "a"}, [Fresh(Binder("f", "a"))], Counter({"a": 1}), {"f"})
+    draft = _Draft({"f": "a"}, [Fresh(fo.Binder("f", "a"))], Counter({"a": 1}), {"f"})
     for _ in range(draw(st.integers(1, 2))):
         keyed = any(relation.keys for relation in form.schema.relations)
         statement = draw(_insertions(form, draft, keyed and draw(st.booleans())))
         if statement is not None:
             draft.statements.append(statement)
     guards = (*draft.asked, *([_room(form.ground, "a", 1)] if form.sound else []))
-    return Tool("arrive", (), guard=conjunction(guards), effects=(Effect(tuple(draft.statements)),))
+    return Tool("arrive", (), guard=fo.conjunction(guards), effects=(Effect(tuple(draft.statements)),))
 
 
-def _room(ground: _Ground, sort: str, count: int) -> Formula:
+def _room(ground: _Ground, sort: str, count: int) -> fo.Formula:
     """``count`` more values keep the bound."""
-    outside = tuple(Not(Equal(Var("z"), Const(c))) for c in ground.constants[sort])
-    return Count("atmost", ground.bounds[sort] - count, Binder("z", sort), conjunction(outside))
+    outside = tuple(fo.Not(fo.Equal(fo.Var("z"), fo.Const(c))) for c in ground.constants[sort])
+    return fo.Count("atmost", ground.bounds[sort] - count, fo.Binder("z", sort), fo.conjunction(outside))
 
 
 @st.composite
@@ -325,10 +308,12 @@ def _statements(draw: st.DrawFn, form: _Form, draft: _Draft, kind: str, name: st
             if form.sound and not ground.constants[sort]:
                 return None
             draft.scope = {name: sort, **draft.scope}
-            where = draw(formulas(signature, draft.scope, depth=1)) if draw(st.booleans()) else TRUE
-            if form.sound and where != TRUE:
-                where = Or((where, Equal(Var(name), Const(draw(st.sampled_from(ground.constants[sort]))))))
-            return Choose(Binder(name, sort), where)
+            where = draw(formulas(signature, draft.scope, depth=1)) if draw(st.booleans()) else fo.TRUE
+            if form.sound and where != fo.TRUE:
+                where = fo.Or(
+                    (where, fo.Equal(fo.Var(name), fo.Const(draw(st.sampled_from(ground.constants[sort])))))
+                )
+            return Choose(fo.Binder(name, sort), where)
         case "fresh":
             sort = draw(st.sampled_from(tuple(ground.bounds)))
             if form.sound and draft.fresh[sort] >= ground.bounds[sort]:
@@ -336,7 +321,7 @@ def _statements(draw: st.DrawFn, form: _Form, draft: _Draft, kind: str, name: st
             draft.scope = {name: sort, **draft.scope}
             draft.fresh[sort] += 1
             draft.new.add(name)
-            return Fresh(Binder(name, sort))
+            return Fresh(fo.Binder(name, sort))
         case "clear":
             return Clear((draw(st.sampled_from([relation.name for relation in form.schema.relations])),))
         case "delete":
@@ -348,20 +333,20 @@ def _statements(draw: st.DrawFn, form: _Form, draft: _Draft, kind: str, name: st
 @st.composite
 def _deletions(draw: st.DrawFn, form: _Form, scope: Mapping[str, str]) -> Delete:
     relation = draw(st.sampled_from(form.schema.relations))
-    inner, binders, args = dict(scope), list[Binder](), list[Term]()
+    inner, binders, args = dict(scope), list[fo.Binder](), list[fo.Term]()
     for i, sort in enumerate(relation.sorts):
         terms = form.ground.signature.terms(sort, inner)
         match draw(st.sampled_from(("term", "term", "wild", "for"))):
             case "term" if terms:
                 args.append(draw(st.sampled_from(terms)))
             case "for":
-                binders.append(Binder(f"u{i}", sort))
+                binders.append(fo.Binder(f"u{i}", sort))
                 inner[f"u{i}"] = sort
-                args.append(Var(f"u{i}"))
+                args.append(fo.Var(f"u{i}"))
             case _:
-                args.append(Wildcard(sort))
-    where = draw(formulas(form.ground.signature, inner, depth=1)) if draw(st.booleans()) else TRUE
-    return Delete(Atom(relation.name, tuple(args)), tuple(binders), where)
+                args.append(fo.Wildcard(sort))
+    where = draw(formulas(form.ground.signature, inner, depth=1)) if draw(st.booleans()) else fo.TRUE
+    return Delete(fo.Atom(relation.name, tuple(args)), tuple(binders), where)
 
 
 @st.composite
@@ -379,7 +364,7 @@ def _insertions(draw: st.DrawFn, form: _Form, draft: _Draft, setting: bool) -> I
         return None
     relation = draw(st.sampled_from(relations))
     careful = form.sound and bool(relation.keys)
-    inner, binders, args = dict(draft.scope), list[Binder](), dict[int, Term]()
+    inner, binders, args = dict(draft.scope), list[fo.Binder](), dict[int, fo.Term]()
     for i, sort in sorted(enumerate(relation.sorts), key=lambda column: column[0] not in relation.keys):
         free = not careful or (setting and i in relation.keys)
         terms = ground.signature.terms(sort, draft.scope if careful else inner)
@@ -387,24 +372,24 @@ def _insertions(draw: st.DrawFn, form: _Form, draft: _Draft, setting: bool) -> I
             # the variable declared last, more often than not
             args[i] = terms[0] if draw(st.booleans()) else draw(st.sampled_from(terms))
         elif free:
-            binders.append(Binder(f"u{i}", sort))
+            binders.append(fo.Binder(f"u{i}", sort))
             inner[f"u{i}"] = sort
-            args[i] = Var(f"u{i}")
+            args[i] = fo.Var(f"u{i}")
         else:
             return None
-    atom = Atom(relation.name, tuple(args[i] for i in range(relation.arity)))
+    atom = fo.Atom(relation.name, tuple(args[i] for i in range(relation.arity)))
     if careful and not setting:
         key = [args[k] for k in relation.keys]
         if not any(str(term) in draft.new for term in key):
             if any(str(term) in draft.scope and str(term)[0] != "p" for term in key):
                 return None
             there = tuple(
-                args[i] if i in relation.keys else Wildcard(sort) for i, sort in enumerate(relation.sorts)
+                args[i] if i in relation.keys else fo.Wildcard(sort) for i, sort in enumerate(relation.sorts)
             )
-            draft.asked.append(Not(Atom(relation.name, there)))
+            draft.asked.append(fo.Not(fo.Atom(relation.name, there)))
     if relation.keys:
         draft.keyed.add(relation.name)
-    where = draw(formulas(ground.signature, inner, depth=1)) if draw(st.integers(0, 2)) == 2 else TRUE
+    where = draw(formulas(ground.signature, inner, depth=1)) if draw(st.integers(0, 2)) == 2 else fo.TRUE
     return (Assign if setting else Insert)(atom, tuple(binders), where)
 
 
@@ -423,25 +408,25 @@ def _ensured(draw: st.DrawFn, form: _Form, params: Mapping[str, str]) -> list[Ef
     written = draw(st.sampled_from(small))
     primed = {written.name: written.sorts}
     plain = replace(form.ground.signature, wildcards=False)
-    asked = [Same(relation.name) for relation in form.schema.relations if relation != written]
+    asked = [fo.Same(relation.name) for relation in form.schema.relations if relation != written]
     formula = draw(formulas(plain, params, depth=2, primed=primed))
     if form.sound and written.keys:
-        formula = conjunction((formula, _by_key(written)))
+        formula = fo.conjunction((formula, _by_key(written)))
     return [Effect((*map(Ensure, asked), Ensure(formula)), draw(formulas(plain, params, depth=1)))]
 
 
-def _by_key(relation: Relation) -> Formula:
+def _by_key(relation: Relation) -> fo.Formula:
     """No two tuples of P' agree on the key."""
     names = [f"e{i}" for i in range(relation.arity)]
     others = [name if i in relation.keys else f"{name}o" for i, name in enumerate(names)]
-    left = Atom(relation.name, tuple(map(Var, names)), primed=True)
-    right = Atom(relation.name, tuple(map(Var, others)), primed=True)
+    left = fo.Atom(relation.name, tuple(map(fo.Var, names)), primed=True)
+    right = fo.Atom(relation.name, tuple(map(fo.Var, others)), primed=True)
     pairs = list(zip(names, others, relation.sorts, strict=True))
-    same = conjunction(tuple(Equal(Var(n), Var(o)) for n, o, _ in pairs if n != o))
-    formula: Formula = Not(conjunction((left, right, Not(same))))
+    same = fo.conjunction(tuple(fo.Equal(fo.Var(n), fo.Var(o)) for n, o, _ in pairs if n != o))
+    formula: fo.Formula = fo.Not(fo.conjunction((left, right, fo.Not(same))))
     for name, other, sort in pairs:
         for one in dict.fromkeys((name, other)):
-            formula = Not(Exists(Binder(one, sort), Not(formula)))
+            formula = fo.Not(fo.Exists(fo.Binder(one, sort), fo.Not(formula)))
     return formula
 
 
@@ -475,10 +460,10 @@ def _views(draw: st.DrawFn, ground: _Ground) -> tuple[View, ...]:
         return ()
     for relation in ground.schema.relations:
         if draw(st.integers(0, 3)) < 3:
-            params = tuple(Binder(f"y{i}", sort) for i, sort in enumerate(relation.sorts))
+            params = tuple(fo.Binder(f"y{i}", sort) for i, sort in enumerate(relation.sorts))
             scope = {param.name: param.sort for param in params}
-            where = draw(formulas(ground.signature, scope, depth=1)) if draw(st.booleans()) else TRUE
-            lines.append(View(relation.name, tuple(Binder(name) for name in scope), where))
+            where = draw(formulas(ground.signature, scope, depth=1)) if draw(st.booleans()) else fo.TRUE
+            lines.append(View(relation.name, tuple(fo.Binder(name) for name in scope), where))
     return tuple(lines)
 
 
@@ -488,16 +473,16 @@ def _policies(draw: st.DrawFn, ground: _Ground, tools: Sequence[Tool], name: str
     rules: list[Rule] = []
     for tool in draw(st.permutations(tools)):
         scope: dict[str, str] = {}
-        args: list[Term] = []
+        args: list[fo.Term] = []
         for i, param in enumerate(tool.params):
             terms = ground.signature.terms(param.sort, scope)
             if terms and draw(st.integers(0, 3)) == 3:
                 args.append(draw(st.sampled_from(terms)))
             else:
                 scope[f"p{i}"] = param.sort
-                args.append(Var(f"p{i}"))
+                args.append(fo.Var(f"p{i}"))
         if draw(st.booleans()):
             rules.append(Rule(tool.name, tuple(args), draw(formulas(ground.signature, scope, depth=2))))
     for tool in draw(st.permutations(tools)):
-        rules.append(Rule(tool.name, tuple(Var(f"p{i}") for i in range(len(tool.params)))))
+        rules.append(Rule(tool.name, tuple(fo.Var(f"p{i}") for i in range(len(tool.params)))))
     return Policy(name, tuple(rules))

@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 from live import binding, fill, tables
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from generated.formulas import Signature, assignments, formulas
 from generated.integers import Texts
 from generated.strategies import instances
@@ -21,7 +22,6 @@ from stead_sym.export.conditions import Cell
 from stead_sym.guard.cells import Cells
 from stead_sym.guard.queries import Queries
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import tells_of_steps
 from stead_sym.relational.instance import Fact, Instance
 
 DENSE = st.parse_deployment("""
@@ -193,7 +193,7 @@ def guards_and_lines(deployment):
         lines = [line for gate in deployment.written.gates for line in gate.lines if line.tool == tool.name]
         read = [f"offered {tool.name}({', '.join(scope)})", *(matched(line, tool) for line in lines)]
         for formula in (deployment.formula(one, scope) for one in read):
-            if not tells_of_steps(formula):
+            if not fo.tells_of_steps(formula):
                 yield formula, scope
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import FunctionAgent
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.local.model import Local, Shown
@@ -12,7 +13,6 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.evidence.prefix import refutation
 from stead_sym.evidence.replay import replay
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Not
 from stead_sym.verification.verify import verify
 
 DESK = """
@@ -706,7 +706,7 @@ def test_what_is_known_of_all_runs_from_a_state_is_said_of_its_last_state_alone(
     asked = deployment.formula("AG forall x. (Open(x) -> EX Done(x))")
     assert refutation(asked, run) is None
     [ended] = {node.assignment["x"] for node in at_once.evidence.unshown}
-    known = core(Not(deployment.formula(f"EX Done({ended})")))
+    known = core(fo.Not(deployment.formula(f"EX Done({ended})")))
     assert refutation(asked, run, {known}).unshown
     assert refutation(deployment.formula("AG forall x. (Open(x) -> EX Open(x))"), run, {known}) is None
 

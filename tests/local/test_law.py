@@ -10,6 +10,7 @@ from random import Random
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples, replay
 from generated.bulk import Bulk
 from generated.crews import crew
@@ -30,7 +31,6 @@ from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.replay import replay as of_evidence
-from stead_sym.logic.syntax import Future, Globally, Implies, Next, Until
 from stead_sym.verification.readings import answer
 from stead_sym.verification.verify import verify
 
@@ -41,15 +41,15 @@ def sentences_of(deployment):
     formulas_ = [spec.formula for spec in deployment.specs]
     for formula in formulas_:
         yield formula
-        yield Globally("A", formula)
-        yield Globally("A", Next("A", formula))
-        yield Future("E", formula)
+        yield fo.Globally("A", formula)
+        yield fo.Globally("A", fo.Next("A", formula))
+        yield fo.Future("E", formula)
     for left, right in pairwise(formulas_):
-        yield Globally("A", Until("A", left, right, weak=True))
-        yield Globally("A", Implies(left, Future("A", right)))
-        yield Globally("A", Implies(left, Future("E", right)))
-        yield Globally("A", Implies(left, Next("E", right)))
-        yield Globally("A", Until("E", left, right))
+        yield fo.Globally("A", fo.Until("A", left, right, weak=True))
+        yield fo.Globally("A", fo.Implies(left, fo.Future("A", right)))
+        yield fo.Globally("A", fo.Implies(left, fo.Future("E", right)))
+        yield fo.Globally("A", fo.Implies(left, fo.Next("E", right)))
+        yield fo.Globally("A", fo.Until("E", left, right))
 
 
 def with_fair_events(deployment, *others):

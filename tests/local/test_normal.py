@@ -9,24 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from generated.formulas import Signature, formulas
 from stead_sym.analyses.local.facts import renamed
 from stead_sym.analyses.local.normal import Normal
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Const,
-    Equal,
-    Exists,
-    Not,
-    Var,
-    free_variables,
-    subformulas,
-)
 from stead_sym.relational.instance import Instance
 
 DEPLOYMENT = """
@@ -78,38 +67,38 @@ def databases(random, number):
 def query(random, scope, depth=2):
     """∃x … (atoms, equations and negated queries), of which some imply others."""
     binders = [
-        Binder(f"v{depth}{k}", sort, declared=sort == "level")
+        fo.Binder(f"v{depth}{k}", sort, declared=sort == "level")
         for k in range(random.randint(1, 3))
         for sort in (random.choice(("thing", "thing", "team", "level")),)
     ]
     scope = {**scope, **{one.name: one.sort for one in binders}}
 
     def term(sort):
-        known = [Var(name) for name, of in scope.items() if of == sort] * 3
-        return random.choice([*known, Const(random.choice(VALUES[sort]))])
+        known = [fo.Var(name) for name, of in scope.items() if of == sort] * 3
+        return random.choice([*known, fo.Const(random.choice(VALUES[sort]))])
 
     def atom():
         relation = random.choice([*RELATIONS])
-        return Atom(relation, tuple(map(term, RELATIONS[relation])))
+        return fo.Atom(relation, tuple(map(term, RELATIONS[relation])))
 
     parts = [atom() for _ in range(random.randint(1, 5))]
     if random.random() < 0.4:
         sort = random.choice([*VALUES])
-        parts.append(Equal(term(sort), term(sort)))
+        parts.append(fo.Equal(term(sort), term(sort)))
     if depth and random.random() < 0.7:
         inner = query(random, scope, depth - 1)
-        parts.append(inner if random.random() < 0.5 else Not(inner))
+        parts.append(inner if random.random() < 0.5 else fo.Not(inner))
     random.shuffle(parts)
-    formula = And(tuple(parts)) if len(parts) > 1 else parts[0]
+    formula = fo.And(tuple(parts)) if len(parts) > 1 else parts[0]
     for binder in binders:
-        formula = Exists(binder, formula)
+        formula = fo.Exists(binder, formula)
     return formula
 
 
 def check(formula, random, number=12):
     normal = Normal(FILE.schema, key)(formula)
-    free = sorted(free_variables(formula))
-    assert free_variables(normal) <= set(free)
+    free = sorted(fo.free_variables(formula))
+    assert fo.free_variables(normal) <= set(free)
     for database in databases(random, number):
         for values in product(VALUES["thing"], repeat=len(free)):
             assignment = dict(zip(free, values, strict=True))
@@ -119,7 +108,7 @@ def check(formula, random, number=12):
 
 
 def number_of(kind, formula):
-    return sum(isinstance(part, kind) for part in subformulas(formula))
+    return sum(isinstance(part, kind) for part in fo.subformulas(formula))
 
 
 def test_queries_have_the_truth_value_of_their_normal_form():
@@ -127,7 +116,7 @@ def test_queries_have_the_truth_value_of_their_normal_form():
     for _ in range(500):
         formula = query(random, {"w": "thing"} if random.random() < 0.3 else {})
         normal = check(formula, random)
-        fewer += number_of(Atom, normal) < number_of(Atom, formula)
+        fewer += number_of(fo.Atom, normal) < number_of(fo.Atom, formula)
     assert fewer > 80
 
 
@@ -174,7 +163,7 @@ def test_what_a_formula_becomes(written, expected):
 def test_what_has_to_stay(written):
     formula = FILE.formula(written)
     normal = check(formula, Random(3), 60)
-    assert number_of(Atom, normal) == number_of(Atom, core(formula))
+    assert number_of(fo.Atom, normal) == number_of(fo.Atom, core(formula))
 
 
 def as_fact_text(formula):

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import NAMES, POOL, states, well_sorted
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import core
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
-from stead_sym.logic.syntax import Not
 
 
 @given(st.data(), states(), st.booleans())
@@ -49,4 +49,4 @@ def test_no_other_value_satisfies_what_says_that_it_is_active(data, state, negat
 def test_shapes_that_are_recognised(text, expected):
     formula = core(resolve(parse_formula(text), NAMES, {"v": "a"}))
     assert implies_active(formula, "v") is expected
-    assert implies_active(Not(formula), "v", negated=True) is expected
+    assert implies_active(fo.Not(formula), "v", negated=True) is expected

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import stead_sym as st
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError, ParseError
 from stead_sym.logic.derived import OPERATORS
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Derived, subformulas
 
 WORK = """
 deployment work
@@ -69,11 +69,11 @@ def test_what_comes_after_meets_the_meaning_only():
     """Engines, evidence, certificates, exports and findings are given expanded formulas."""
     deployment = st.parse_deployment(WORK)
     for leads in LEADS:
-        assert not any(isinstance(part, Derived) for part in subformulas(deployment.formula(leads)))
+        assert not any(isinstance(part, fo.Derived) for part in fo.subformulas(deployment.formula(leads)))
     short = deployment.formula("busy ~> exists j. At(j, seen)")
     assert short == deployment.formula("AG (busy -> AF exists j. At(j, seen))")
     with pytest.raises(TypeError, match="uses the operator ~>, which is not expanded"):
-        holds(Derived("~>", (st.logic.TRUE, st.logic.TRUE)), deployment.init)
+        holds(fo.Derived("~>", (st.logic.TRUE, st.logic.TRUE)), deployment.init)
 
 
 def test_it_is_printed_as_it_was_written(tmp_path):
@@ -91,7 +91,7 @@ def test_it_is_printed_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_it_is_read_and_documented(operator):
-    assert isinstance(st.logic.parse_formula(f"P{operator}Q"), Derived)
+    assert isinstance(st.logic.parse_formula(f"P{operator}Q"), fo.Derived)
     with pytest.raises(ParseError, match="reads in two ways: put one of them in parentheses"):
         st.logic.parse_formula(f"P {operator} Q {operator} R")
     page = Path(__file__).parents[2] / "docs" / "language.md"

@@ -7,25 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import NAMES, POOL, SCHEMA, states, well_sorted
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve, substitute
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Equal,
-    Exists,
-    Forall,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Truth,
-    Var,
-)
 from stead_sym.relational.instance import Fact, Instance
 
 D = Instance.of(SCHEMA, [("P", ("c0",)), ("Q", ("c0", "n")), ("R", ("n", "k1"))])
@@ -97,9 +82,9 @@ def test_what_it_does_not_evaluate(text, message):
 
 
 def test_the_value_of_a_term():
-    assert (value_of(Const("c0"), {}), value_of(Var("x"), {"x": "n"})) == ("c0", "n")
+    assert (value_of(fo.Const("c0"), {}), value_of(fo.Var("x"), {"x": "n"})) == ("c0", "n")
     with pytest.raises(KeyError):
-        value_of(Var("x"), {})
+        value_of(fo.Var("x"), {})
 
 
 def grounded(formula, state):
@@ -107,27 +92,27 @@ def grounded(formula, state):
 
     def each(binder, body):
         return [
-            grounded(substitute(body, {binder.name: Const(u)}), state)
+            grounded(substitute(body, {binder.name: fo.Const(u)}), state)
             for u in sorted(state.active_domain[binder.sort])
         ]
 
     match formula:
-        case Exists(binder, body):
-            return Or(tuple(each(binder, body)))
-        case Forall(binder, body):
-            return And(tuple(each(binder, body)))
-        case Count(comparison, number, binder, body):
+        case fo.Exists(binder, body):
+            return fo.Or(tuple(each(binder, body)))
+        case fo.Forall(binder, body):
+            return fo.And(tuple(each(binder, body)))
+        case fo.Count(comparison, number, binder, body):
             copies = each(binder, body)
-            return Truth(
+            return fo.Truth(
                 {"atleast": int.__ge__, "atmost": int.__le__, "exactly": int.__eq__}[comparison](
                     [propositional(c, state) for c in copies].count(True), number
                 )
             )
-        case Not(body):
-            return Not(grounded(body, state))
-        case And(parts) | Or(parts):
+        case fo.Not(body):
+            return fo.Not(grounded(body, state))
+        case fo.And(parts) | fo.Or(parts):
             return type(formula)(tuple(grounded(part, state) for part in parts))
-        case Implies(left, right) | Iff(left, right):
+        case fo.Implies(left, right) | fo.Iff(left, right):
             return type(formula)(grounded(left, state), grounded(right, state))
     return formula
 
@@ -135,21 +120,21 @@ def grounded(formula, state):
 def propositional(formula, state):
     """The truth value of a formula without variables, by table."""
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return value
-        case Equal(left, right):
+        case fo.Equal(left, right):
             return left.value == right.value
-        case Atom(relation, args):
+        case fo.Atom(relation, args):
             return Fact(relation, tuple(t.value for t in args)) in state.facts
-        case Not(body):
+        case fo.Not(body):
             return not propositional(body, state)
-        case And(parts):
+        case fo.And(parts):
             return False not in [propositional(part, state) for part in parts]
-        case Or(parts):
+        case fo.Or(parts):
             return True in [propositional(part, state) for part in parts]
-        case Implies(left, right):
+        case fo.Implies(left, right):
             return (propositional(left, state), propositional(right, state)) != (True, False)
-        case Iff(left, right):
+        case fo.Iff(left, right):
             return propositional(left, state) is propositional(right, state)
     raise AssertionError(formula)
 
@@ -158,7 +143,7 @@ def propositional(formula, state):
 def test_agrees_with_the_grounding(data, state):
     formula = data.draw(well_sorted({"v": "a"}))
     value = data.draw(st.sampled_from(POOL["a"]))
-    ground = grounded(substitute(formula, {"v": Const(value)}), state)
+    ground = grounded(substitute(formula, {"v": fo.Const(value)}), state)
     assert holds(formula, state, {"v": value}) == propositional(ground, state)
 
 
@@ -175,11 +160,11 @@ def test_renaming_values_outside_c_changes_nothing(data, state):
 @given(well_sorted({"v": "a"}), states())
 def test_counting_is_what_quantifiers_can_say(body, state):
     """`atleast 2` is two different values; `atmost` and `exactly` follow from it."""
-    x, y = Binder("v", "a"), Binder("v2", "a")
-    other = substitute(body, {"v": Var("v2")})
-    two = Exists(x, body & Exists(y, other & ~Equal(Var("v"), Var("v2"))))
-    assert holds(Count("atleast", 2, x, body), state) == holds(two, state)
-    assert holds(Count("atmost", 1, x, body), state) != holds(two, state)
-    assert holds(Count("exactly", 1, x, body), state) == (
-        holds(Exists(x, body), state) and not holds(two, state)
+    x, y = fo.Binder("v", "a"), fo.Binder("v2", "a")
+    other = substitute(body, {"v": fo.Var("v2")})
+    two = fo.Exists(x, body & fo.Exists(y, other & ~fo.Equal(fo.Var("v"), fo.Var("v2"))))
+    assert holds(fo.Count("atleast", 2, x, body), state) == holds(two, state)
+    assert holds(fo.Count("atmost", 1, x, body), state) != holds(two, state)
+    assert holds(fo.Count("exactly", 1, x, body), state) == (
+        holds(fo.Exists(x, body), state) and not holds(two, state)
     )

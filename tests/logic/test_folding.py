@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import NAMES, small_graphs, states, syntax, temporal_formulas, well_sorted
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.logic.evaluate import holds
@@ -14,31 +15,13 @@ from stead_sym.logic.folding import conjoin, disjoin, fold
 from stead_sym.logic.kernel import core, definition
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Count,
-    Exists,
-    Forall,
-    Future,
-    Globally,
-    Next,
-    Not,
-    Or,
-    Truth,
-    Until,
-    map_children,
-    subformulas,
-)
 
 
 def some_decided(draw, formula):
     """Return the formula with some of its atoms replaced by `true` or `false`."""
-    if isinstance(formula, Atom):
-        return draw(st.sampled_from((formula, formula, TRUE, FALSE)))
-    return map_children(lambda part: some_decided(draw, part), formula)
+    if isinstance(formula, fo.Atom):
+        return draw(st.sampled_from((formula, formula, fo.TRUE, fo.FALSE)))
+    return fo.map_children(lambda part: some_decided(draw, part), formula)
 
 
 @given(st.data(), states())
@@ -57,33 +40,35 @@ def test_a_folded_formula_means_the_same_over_all_runs_and_over_the_fair_ones(da
     assert fold(found) == found
     inner = fold(core(formula))
     assert labelling.satisfying(inner) == labelling.satisfying(formula)
-    assert all(definition(part) is None for part in subformulas(inner))
+    assert all(definition(part) is None for part in fo.subformulas(inner))
 
 
 @given(st.data(), temporal_formulas())
 def test_nothing_is_left_to_fold_but_what_depends_on_values_and_runs(data, formula):
-    for part in subformulas(fold(some_decided(data.draw, formula))):
-        if isinstance(part, Exists | Forall):
-            assert part.body != Truth(isinstance(part, Forall))
-        elif isinstance(part, Next | Future | Globally):
-            assert part.body != Truth(part.path == "A")
-        elif not isinstance(part, Until | Count | Truth):
-            assert not any(isinstance(one, Truth) for one in subformulas(part) if one in children_of(part))
+    for part in fo.subformulas(fold(some_decided(data.draw, formula))):
+        if isinstance(part, fo.Exists | fo.Forall):
+            assert part.body != fo.Truth(isinstance(part, fo.Forall))
+        elif isinstance(part, fo.Next | fo.Future | fo.Globally):
+            assert part.body != fo.Truth(part.path == "A")
+        elif not isinstance(part, fo.Until | fo.Count | fo.Truth):
+            assert not any(
+                isinstance(one, fo.Truth) for one in fo.subformulas(part) if one in children_of(part)
+            )
 
 
 def children_of(formula):
     """Return the immediate subformulas."""
     found = []
-    map_children(lambda part: found.append(part) or part, formula)
+    fo.map_children(lambda part: found.append(part) or part, formula)
     return found
 
 
 @given(st.data(), temporal_formulas(), st.booleans())
 def test_what_is_decided_from_outside_is_folded_like_a_written_truth(data, formula, value):
-    atom = Atom("G")
+    atom = fo.Atom("G")
 
     def written(part):
-        return Truth(value) if part == atom else map_children(written, part)
+        return fo.Truth(value) if part == atom else fo.map_children(written, part)
 
     assert fold(formula, lambda part: value if part == atom else None) == fold(written(formula))
 
@@ -122,13 +107,13 @@ def test_what_is_below_an_operator_of_the_past_stays():
 def test_conjunctions_are_flat_and_have_each_part_once(parts):
     whole = conjoin(*parts)
     assert whole == conjoin(whole)
-    if isinstance(whole, And):
-        assert not any(isinstance(part, And | Truth) for part in whole.parts)
+    if isinstance(whole, fo.And):
+        assert not any(isinstance(part, fo.And | fo.Truth) for part in whole.parts)
         assert len(set(whole.parts)) == len(whole.parts)
 
 
 def test_a_disjunction_is_flat_and_has_each_part_once():
-    inner = Or((Atom("N"), Not(Atom("N"))))
-    assert disjoin(inner, FALSE, Atom("N")) == inner
-    assert disjoin(inner, TRUE) == TRUE
-    assert disjoin() == FALSE
+    inner = fo.Or((fo.Atom("N"), fo.Not(fo.Atom("N"))))
+    assert disjoin(inner, fo.FALSE, fo.Atom("N")) == inner
+    assert disjoin(inner, fo.TRUE) == fo.TRUE
+    assert disjoin() == fo.FALSE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import ParseError, Span
 from stead_sym.logic.compose import (
     AF,
@@ -28,8 +29,7 @@ from stead_sym.logic.compose import (
     leads_to,
     same,
 )
-from stead_sym.logic.parser import MAX_DEPTH, parse_binders, parse_formula
-from stead_sym.logic.syntax import FALSE, TRUE, And, Atom, Binder, Exists, Name, Or, Var
+from stead_sym.logic.parser import parse_binders, parse_formula
 
 P, Q, N = atom("P", "x"), atom("Q", "x"), atom("N")
 
@@ -37,9 +37,9 @@ P, Q, N = atom("P", "x"), atom("Q", "x"), atom("N")
 @pytest.mark.parametrize(
     ("text", "formula"),
     [
-        ("P(x) & Q(x) & N()", And((P, Q, N))),
+        ("P(x) & Q(x) & N()", fo.And((P, Q, N))),
         ("P(x) & (Q(x) & N())", P & (Q & N)),
-        ("P(x) | Q(x) | N()", Or((P, Q, N))),
+        ("P(x) | Q(x) | N()", fo.Or((P, Q, N))),
         ("P(x) | Q(x) & N()", P | (Q & N)),
         ("P(x) -> Q(x) -> N()", P >> (Q >> N)),
         ("P(x) <-> Q(x) <-> N()", iff(iff(P, Q), N)),
@@ -56,8 +56,8 @@ P, Q, N = atom("P", "x"), atom("Q", "x"), atom("N")
         ("A [P(x) W Q(x) | N]|E[N W N]", AW(P, Q | N) | EW(N, N)),
         ("x = y & x != y", equal("x", "y") & ~equal("x", "y")),
         ("~x = y", ~equal("x", "y")),
-        ("true & false", TRUE & FALSE),
-        ("P'(x) & same(P) & empty(Q)", And((atom("P'", "x"), same("P"), empty("Q")))),
+        ("true & false", fo.TRUE & fo.FALSE),
+        ("P'(x) & same(P) & empty(Q)", fo.And((atom("P'", "x"), same("P"), empty("Q")))),
         ("exists x. P(x) & Q(x)", exists("x", P & Q)),
         ("N & exists x. P(x) | Q(x)", N & exists("x", P | Q)),
         ("N -> forall x. P(x) -> Q(x)", N >> forall("x", P >> Q)),
@@ -70,10 +70,10 @@ P, Q, N = atom("P", "x"), atom("Q", "x"), atom("N")
         ("exactly 1 x. atleast 3 y. R(x, y)", exactly(1, "x", atleast(3, "y", atom("R", "x", "y")))),
         ("forall x, y: s. R(x, y)", forall("x, y: s", atom("R", "x", "y"))),
         ("# all\nP(x) # one\n & # two\n Q(x)", P & Q),
-        ("A(x) & E = U & AXE(W)", And((atom("A", "x"), equal("E", "U"), atom("AXE", "W")))),
+        ("A(x) & E = U & AXE(W)", fo.And((atom("A", "x"), equal("E", "U"), atom("AXE", "W")))),
         (
             "flag(true) & x = false & true = x",
-            And((atom("flag", "true"), equal("x", "false"), equal("true", "x"))),
+            fo.And((atom("flag", "true"), equal("x", "false"), equal("true", "x"))),
         ),
     ],
 )
@@ -83,7 +83,9 @@ def test_reads_as(text, formula):
 
 def test_a_name_is_a_variable_only_under_its_quantifier():
     formula = parse_formula("P(x) & exists x. R(x, y)")
-    assert formula == And((Atom("P", (Name("x"),)), Exists(Binder("x"), Atom("R", (Var("x"), Name("y"))))))
+    assert formula == fo.And(
+        (fo.Atom("P", (fo.Name("x"),)), fo.Exists(fo.Binder("x"), fo.Atom("R", (fo.Var("x"), fo.Name("y")))))
+    )
 
 
 def test_a_variable_without_a_sort_has_the_next_sort_of_its_list_as_default():
@@ -134,8 +136,8 @@ def test_one_line_with_the_place(text, message):
 @pytest.mark.parametrize(
     "text",
     [
-        "~" * (MAX_DEPTH + 1) + "P",
-        "forall " + ", ".join(f"x{i}" for i in range(MAX_DEPTH + 1)) + ". P",
+        "~" * (fo.MAX_DEPTH + 1) + "P",
+        "forall " + ", ".join(f"x{i}" for i in range(fo.MAX_DEPTH + 1)) + ". P",
         "P -> " * 5000 + "P",
     ],
 )

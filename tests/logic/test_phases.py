@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import NAMES, SCHEMA, definitions, well_sorted
 
+import stead_sym.logic.syntax as fo
 from generated.formulas import Signature, sentences
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.ensure import ensured
@@ -23,7 +24,6 @@ from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.sorts import Names, resolve, variables_by_sort
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Name, Next, Use, Var, subformulas, terms
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.verification.verify import verify
 
@@ -60,8 +60,8 @@ def test_what_is_printed_reads_back_as_the_resolved_formula(drawn):
 def test_each_step_takes_its_constructors_away(drawn):
     formula, names = drawn
     again = resolve(parse_formula(print_formula(formula)), names, SCOPE)
-    assert not any(isinstance(term, Name) for part in subformulas(again) for term in terms(part))
-    assert not any(isinstance(part, Use) for part in subformulas(expand(formula, names.definitions)))
+    assert not any(isinstance(term, fo.Name) for part in fo.subformulas(again) for term in fo.terms(part))
+    assert not any(isinstance(part, fo.Use) for part in fo.subformulas(expand(formula, names.definitions)))
 
 
 DESK = """
@@ -109,7 +109,7 @@ class LookingUp(Labelling):
     """The clauses of satisfaction, and one for uses: the body, with the arguments' values."""
 
     def _evaluate(self, formula, sigma):
-        if not isinstance(formula, Use):
+        if not isinstance(formula, fo.Use):
             return super()._evaluate(formula, sigma)
         definition = self.graph.deployment.names.definitions[formula.definition]
         values = [value_of(term, sigma) for term in formula.args]
@@ -127,7 +127,7 @@ def test_expanding_keeps_the_states_that_satisfy_a_formula(desk):
     @given(sentences(Signature(symbols, desk.constants)))
     def check(raw):
         formula = resolve(raw, desk.names, temporal=True)
-        used.append(any(isinstance(part, Use) for part in subformulas(formula)))
+        used.append(any(isinstance(part, fo.Use) for part in fo.subformulas(formula)))
         expanded = expand(formula, desk.names.definitions)
         assert plain.satisfying(expanded) == looking_up.satisfying(formula)
 
@@ -155,7 +155,7 @@ EARLY = [
     (parse_formula("open = shut"), "open may be a variable or a constant; resolve the formula"),
     (parse_formula("exists x. x = x"), "nothing has said the sort of x yet; resolve the formula"),
     (parse_formula("busy()"), "busy is no relation here; if it is a definition, resolve the formula"),
-    (Use("busy"), r"busy\(\) uses the definition busy, which is not expanded; resolve the formula"),
+    (fo.Use("busy"), r"busy\(\) uses the definition busy, which is not expanded; resolve the formula"),
 ]
 
 
@@ -182,28 +182,30 @@ def test_the_successors_that_an_effect_ensures(desk, formula, message):
 def test_satisfying_states(desk, formula, message):
     restriction = theorem_restriction(desk, desk.specs)
     with pytest.raises(TypeError, match=f"^{message}"):
-        ExplicitEngine(desk, {"": None}, restriction).holds(Next("E", formula))
+        ExplicitEngine(desk, {"": None}, restriction).holds(fo.Next("E", formula))
 
 
 @pytest.mark.parametrize(("formula", "message"), EARLY)
 def test_satisfying_states_as_diagrams(desk, formula, message):
     with pytest.raises(TypeError, match=f"^{message}"):
-        SymbolicEngine(desk, {"": None}, theorem_restriction(desk, desk.specs)).holds(Next("E", formula))
+        SymbolicEngine(desk, {"": None}, theorem_restriction(desk, desk.specs)).holds(fo.Next("E", formula))
 
 
 @pytest.mark.parametrize("count", [constants, variables_by_sort])
 def test_what_is_counted_in_a_formula(count):
     with pytest.raises(TypeError, match=r"^busy\(\) uses the definition busy, which is not expanded"):
-        count(Next("E", Use("busy")))
+        count(fo.Next("E", fo.Use("busy")))
 
 
-@pytest.mark.parametrize("use", [Use("open_job", (Var("x"),)), Atom("Is", (Var("x"), Name("open")))])
+@pytest.mark.parametrize(
+    "use", [fo.Use("open_job", (fo.Var("x"),)), fo.Atom("Is", (fo.Var("x"), fo.Name("open")))]
+)
 def test_a_rule_agent(desk, use):
-    policy = Policy("p", (Rule("idle"), Rule("finish", (Var("x"),), use)))
+    policy = Policy("p", (Rule("idle"), Rule("finish", (fo.Var("x"),), use)))
     with pytest.raises(TypeError, match="resolve the formula and expand its definitions first"):
         RuleAgent(policy, desk.tools)
     with pytest.raises(TypeError, match="resolve the formula and expand its definitions first"):
-        RuleAgent(Policy("p", (Rule("finish", (Name("x"),)),)), desk.tools)
+        RuleAgent(Policy("p", (Rule("finish", (fo.Name("x"),)),)), desk.tools)
     written = next(p for p in desk.written.policies if p.name == "careful")
     with pytest.raises(TypeError, match=r"^behind\(x\) uses the definition behind, which is not expanded"):
         RuleAgent(written, desk.tools)
@@ -225,7 +227,9 @@ def test_a_rule_agent(desk, use):
         lambda f: list(filter(None, [f])),
     ],
 )
-@pytest.mark.parametrize("formula", [TRUE, Atom("N"), ~Atom("N"), Exists(Binder("x", "a"), TRUE), Use("D")])
+@pytest.mark.parametrize(
+    "formula", [fo.TRUE, fo.Atom("N"), ~fo.Atom("N"), fo.Exists(fo.Binder("x", "a"), fo.TRUE), fo.Use("D")]
+)
 def test_a_formula_has_no_truth_value_in_python(ask, formula):
     with pytest.raises(
         TypeError, match=r"^a formula has no truth value in Python: join formulas by & \| ~ >>"
@@ -234,10 +238,10 @@ def test_a_formula_has_no_truth_value_in_python(ask, formula):
 
 
 def test_formulas_are_still_compared_and_looked_up():
-    f, g = Atom("N") & TRUE, Atom("N") & TRUE
+    f, g = fo.Atom("N") & fo.TRUE, fo.Atom("N") & fo.TRUE
     assert f == g == f
     assert f != ~g != g
-    assert g in (TRUE, f)
-    assert ~g not in (TRUE, f)
-    assert (TRUE, f).index(g) == 1
+    assert g in (fo.TRUE, f)
+    assert ~g not in (fo.TRUE, f)
+    assert (fo.TRUE, f).index(g) == 1
     assert {f: 1}[g] == 1

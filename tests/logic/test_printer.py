@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from strategies import NAMES, syntax, well_sorted
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.sorts import resolve
-from stead_sym.logic.syntax import And, Atom, Binder, Const, Exists, Forall, Or, Quantified, Var, subformulas
 
 
 @given(syntax())
@@ -30,7 +30,7 @@ def test_printing_keeps_the_default_sorts_of_a_list(formula):
 
 
 def _binders(formula):
-    return [f.binder for f in subformulas(formula) if isinstance(f, Quantified)]
+    return [f.binder for f in fo.subformulas(formula) if isinstance(f, fo.Quantified)]
 
 
 @pytest.mark.parametrize(
@@ -83,26 +83,29 @@ def test_no_parentheses_but_those_that_are_needed(text):
 
 
 def test_lists_of_variables_are_merged_only_where_the_sorts_stay():
-    body = Atom("Q", (Var("x"), Var("y")))
-    assert print_formula(Exists(Binder("x", "a"), Exists(Binder("y", "a"), body))) == (
+    body = fo.Atom("Q", (fo.Var("x"), fo.Var("y")))
+    assert print_formula(fo.Exists(fo.Binder("x", "a"), fo.Exists(fo.Binder("y", "a"), body))) == (
         "exists x: a, y: a. Q(x, y)"
     )
     # in one list x would fall back on the sort of y
-    apart = Exists(Binder("x"), Exists(Binder("y", "a"), body))
+    apart = fo.Exists(fo.Binder("x"), fo.Exists(fo.Binder("y", "a"), body))
     assert print_formula(apart) == "exists x. exists y: a. Q(x, y)"
-    assert print_formula(Exists(Binder("x"), Forall(Binder("y"), body))) == "exists x. forall y. Q(x, y)"
+    assert (
+        print_formula(fo.Exists(fo.Binder("x"), fo.Forall(fo.Binder("y"), body)))
+        == "exists x. forall y. Q(x, y)"
+    )
 
 
 def test_a_wildcard_is_in_no_list_of_variables():
-    atom = Atom("Q", (Var("x"), Var("_1")))
-    wild = Exists(Binder("_1", "a", wild=True), atom)
-    assert print_formula(Exists(Binder("x", "a"), wild)) == "exists x: a. Q(x, _)"
-    both = Exists(Binder("_1", "a", wild=True), And((atom, Atom("P", (Var("_1"),)))))
-    assert print_formula(Exists(Binder("x", "a"), both)) == "exists x: a, _1: a. Q(x, _1) & P(_1)"
+    atom = fo.Atom("Q", (fo.Var("x"), fo.Var("_1")))
+    wild = fo.Exists(fo.Binder("_1", "a", wild=True), atom)
+    assert print_formula(fo.Exists(fo.Binder("x", "a"), wild)) == "exists x: a. Q(x, _)"
+    both = fo.Exists(fo.Binder("_1", "a", wild=True), fo.And((atom, fo.Atom("P", (fo.Var("_1"),)))))
+    assert print_formula(fo.Exists(fo.Binder("x", "a"), both)) == "exists x: a, _1: a. Q(x, _1) & P(_1)"
 
 
 def test_a_conjunction_of_one_part_prints_as_the_part():
-    part = Atom("P", (Const("c0"),))
-    assert (str(And((part,))), str(Or((part,))), str(And(())), str(Or(()))) == (
+    part = fo.Atom("P", (fo.Const("c0"),))
+    assert (str(fo.And((part,))), str(fo.Or((part,))), str(fo.And(())), str(fo.Or(()))) == (
         "P(c0)", "P(c0)", "true", "false",
     )  # fmt: skip

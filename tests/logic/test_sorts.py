@@ -9,32 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import NAMES, POOL, SCHEMA, definitions, states, well_sorted
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import Names, expand, resolve, substitute, variables_by_sort
-from stead_sym.logic.syntax import (
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Definition,
-    Exists,
-    Not,
-    Quantified,
-    Use,
-    Var,
-    free_variables,
-    map_children,
-    subformulas,
-)
 
-DEFINED = replace(NAMES, definitions={"D": Definition("D", (Binder("x", "a"), Binder("y", "k")), Atom("N"))})
+DEFINED = replace(
+    NAMES, definitions={"D": fo.Definition("D", (fo.Binder("x", "a"), fo.Binder("y", "k")), fo.Atom("N"))}
+)
 
 
 def sorts_of(text, scope=None, **kind):
     formula = resolve(parse_formula(text), DEFINED, scope or {}, **kind)
-    return [(f.binder.name, f.binder.sort) for f in subformulas(formula) if isinstance(f, Quantified)]
+    return [(f.binder.name, f.binder.sort) for f in fo.subformulas(formula) if isinstance(f, fo.Quantified)]
 
 
 @pytest.mark.parametrize(
@@ -66,15 +54,15 @@ def test_sorts_are_inferred(text, sorts):
 def test_a_name_in_scope_is_a_variable_and_a_constant_elsewhere():
     resolved = resolve(parse_formula("R(c0, k1) & R(c1, v)"), NAMES, {"c0": "a", "v": "k"})
     assert resolved.parts == (
-        Atom("R", (Var("c0"), Const("k1"))),
-        Atom("R", (Const("c1"), Var("v"))),
+        fo.Atom("R", (fo.Var("c0"), fo.Const("k1"))),
+        fo.Atom("R", (fo.Const("c1"), fo.Var("v"))),
     )
 
 
 def test_same_and_empty_are_abbreviations_unless_the_schema_has_them():
     own = Names(replace(SCHEMA, relations=(*SCHEMA.relations, replace(SCHEMA.relation("P"), name="empty"))))
-    assert resolve(parse_formula("exists x. empty(x)"), own) == Exists(
-        Binder("x", "a"), Atom("empty", (Var("x"),))
+    assert resolve(parse_formula("exists x. empty(x)"), own) == fo.Exists(
+        fo.Binder("x", "a"), fo.Atom("empty", (fo.Var("x"),))
     )
     assert str(resolve(parse_formula("same(P) & empty(Q)"), NAMES, primed=True)) == "same(P) & empty(Q)"
 
@@ -123,9 +111,10 @@ def test_what_is_refused(text, message):
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        (Count("atleast", -1, Binder("x", "a"), Atom("N")), "`atleast -1` counts below 0; write 0 or more"),
-        (Atom("P", (Var("x"),)), "no binder declares the variable x; quantify it"),
-        (Exists(Binder("x y", "a"), Atom("N")),
+        (fo.Count("atleast", -1, fo.Binder("x", "a"), fo.Atom("N")),
+         "`atleast -1` counts below 0; write 0 or more"),
+        (fo.Atom("P", (fo.Var("x"),)), "no binder declares the variable x; quantify it"),
+        (fo.Exists(fo.Binder("x y", "a"), fo.Atom("N")),
          "'x y' is no name for a variable; use letters, digits and _, with no digit first"),
     ],
 )  # fmt: skip
@@ -147,9 +136,9 @@ def test_resolving_is_idempotent(formula):
 
 
 def erased(formula):
-    if isinstance(formula, Quantified):
+    if isinstance(formula, fo.Quantified):
         formula = replace(formula, binder=replace(formula.binder, known_sort=None))
-    return map_children(erased, formula)
+    return fo.map_children(erased, formula)
 
 
 @given(well_sorted())
@@ -177,11 +166,11 @@ def test_substitution_is_a_change_of_the_assignment(data, state):
     terms = {}
     for variable in data.draw(st.sets(st.sampled_from(sorted(scope)))):
         sort = scope[variable]
-        constants = [Const(c) for c in POOL[sort]]
+        constants = [fo.Const(c) for c in POOL[sort]]
         terms[variable] = data.draw(
-            st.sampled_from([*constants, *(Var(v) for v in scope if scope[v] == sort)])
+            st.sampled_from([*constants, *(fo.Var(v) for v in scope if scope[v] == sort)])
         )
-    values = {v: t.value if isinstance(t, Const) else sigma[t.name] for v, t in terms.items()}
+    values = {v: t.value if isinstance(t, fo.Const) else sigma[t.name] for v, t in terms.items()}
     assert holds(substitute(formula, terms), state, sigma) == holds(formula, state, {**sigma, **values})
 
 
@@ -192,8 +181,8 @@ def test_expansion_keeps_the_meaning(data, state, defined):
     formula = data.draw(well_sorted({"y": "a"}, 3, names))
     sigma = {"y": data.draw(st.sampled_from(POOL["a"]))}
     expanded = expand(formula, defined)
-    assert not any(isinstance(f, Use) for f in subformulas(expanded))
-    assert free_variables(expanded) <= {"y"}
+    assert not any(isinstance(f, fo.Use) for f in fo.subformulas(expanded))
+    assert fo.free_variables(expanded) <= {"y"}
     assert holds(expanded, state, sigma) == by_definition(formula, state, sigma, defined)
 
 
@@ -204,27 +193,27 @@ def by_definition(formula, state, sigma, defined):
         return by_definition(f, state, {**sigma, **dict(extra)}, defined)
 
     match formula:
-        case Use(name, args):
-            values = [t.value if isinstance(t, Const) else sigma[t.name] for t in args]
+        case fo.Use(name, args):
+            values = [t.value if isinstance(t, fo.Const) else sigma[t.name] for t in args]
             params = [p.name for p in defined[name].params]
             body = defined[name].body
             return by_definition(body, state, dict(zip(params, values, strict=True)), defined)
-        case Exists(binder, body):
+        case fo.Exists(binder, body):
             return any(here(body, [(binder.name, u)]) for u in state.active_domain[binder.sort])
-        case Not(body):
+        case fo.Not(body):
             return not here(body)
-    if isinstance(formula, Quantified):
+    if isinstance(formula, fo.Quantified):
         values = [
             here(formula.body, [(formula.binder.name, u)]) for u in state.active_domain[formula.binder.sort]
         ]
-        if not isinstance(formula, Count):
+        if not isinstance(formula, fo.Count):
             return all(values)
         low, high = {"atleast": (formula.number, 99), "atmost": (0, formula.number)}.get(
             formula.comparison, (formula.number, formula.number)
         )
         return low <= sum(values) <= high
     below = []
-    map_children(lambda f: below.append(here(f)) or f, formula)
+    fo.map_children(lambda f: below.append(here(f)) or f, formula)
     match type(formula).__name__:
         case "And":
             return all(below)
@@ -240,7 +229,7 @@ def by_definition(formula, state, sigma, defined):
 def test_a_bound_variable_is_renamed_only_where_it_would_capture():
     def of(text, **terms):
         formula = resolve(parse_formula(text), NAMES, {"x": "a", "y": "a", "z": "a"})
-        return str(substitute(formula, {v: Var(t) for v, t in terms.items()}))
+        return str(substitute(formula, {v: fo.Var(t) for v, t in terms.items()}))
 
     assert of("exists z. Q(x, z)", x="y") == "exists z: a. Q(y, z)"
     assert of("exists y. Q(x, y)", x="y") == "exists y_1: a. Q(y, y_1)"
@@ -251,16 +240,16 @@ def test_a_bound_variable_is_renamed_only_where_it_would_capture():
 
 def test_a_constant_never_comes_to_stand_under_a_binder_of_its_name():
     body = resolve(parse_formula("P(c0)"), NAMES)
-    use = Exists(Binder("c0", "a"), Use("D", (Var("c0"),)) & Atom("P", (Var("c0"),)))
-    expanded = expand(use, {"D": Definition("D", (Binder("x", "a"),), body)})
+    use = fo.Exists(fo.Binder("c0", "a"), fo.Use("D", (fo.Var("c0"),)) & fo.Atom("P", (fo.Var("c0"),)))
+    expanded = expand(use, {"D": fo.Definition("D", (fo.Binder("x", "a"),), body)})
     assert str(expanded) == "exists c0_1: a. P(c0) & P(c0_1)"
     assert resolve(parse_formula(str(expanded)), NAMES) == expanded
 
 
 def test_a_cycle_of_definitions_is_named():
-    names = {n: Definition(n, (), Atom("N") | Use(m)) for n, m in ("AB", "BC", "CB")}
+    names = {n: fo.Definition(n, (), fo.Atom("N") | fo.Use(m)) for n, m in ("AB", "BC", "CB")}
     with pytest.raises(DeclarationError, match=r"define B leads back to itself \(B uses C uses B\); break"):
-        expand(Use("A"), names)
+        expand(fo.Use("A"), names)
 
 
 def test_variables_are_counted_by_name_and_sort():

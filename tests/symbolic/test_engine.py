@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, examples, replay, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
@@ -17,7 +18,6 @@ from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.engines.symbolic.plan.explain import explain
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import TRUE, Future, Not
 from stead_sym.relational.instance import Instance
 from stead_sym.verification.verify import verify
 
@@ -39,9 +39,9 @@ def explored(draw):
 def test_sets_of_states(drawn):
     """Count, membership and samples are those of the listed set; what is no reachable state is no member."""
     pair, sentence = drawn
-    everything = pair.explicit.satisfying(TRUE, {}).states
+    everything = pair.explicit.satisfying(fo.TRUE, {}).states
     assert (pair.symbolic.states, pair.symbolic.transitions) == (len(everything), pair.explicit.transitions)
-    for formula in (sentence, Not(sentence)):
+    for formula in (sentence, fo.Not(sentence)):
         listed, found = pair.explicit.satisfying(formula, {}).states, pair.symbolic.satisfying(formula, {})
         assert found.count == len(listed)
         assert {state for state in everything if state in found} == listed
@@ -61,7 +61,7 @@ def test_whether_a_call_is_offered_or_selected(drawn):
     """`is_called`, for each tool and conditions over its parameters."""
     pair, _ = drawn
     for tool in pair.deployment.tools:
-        for condition in (TRUE, tool.guard, Not(tool.guard)):
+        for condition in (fo.TRUE, tool.guard, fo.Not(tool.guard)):
             for selected in (False, True):
                 found = pair.symbolic.is_called(tool.name, condition, selected=selected)
                 assert found == pair.explicit.is_called(tool.name, condition, selected=selected)
@@ -71,7 +71,7 @@ def test_whether_a_call_is_offered_or_selected(drawn):
 @given(explored())
 def test_evidence_is_a_run(drawn):
     pair, sentence = drawn
-    for formula in (sentence, Future("E", sentence)):
+    for formula in (sentence, fo.Future("E", sentence)):
         holds = pair.explicit.holds(formula)
         assert pair.symbolic.holds(formula) == holds
         replay(
@@ -124,11 +124,11 @@ def test_all_work_on_diagrams_has_a_deep_stack_and_leaves_the_limit_as_it_was(li
     works(lambda: engine.states)
     works(lambda: engine.transitions)
     works(lambda: engine.statistics)
-    works(lambda: engine.holds(Future("E", Not(spec.formula))))
+    works(lambda: engine.holds(fo.Future("E", fo.Not(spec.formula))))
     works(lambda: engine.evidence(spec.formula, False))
-    assert works(lambda: engine.is_called(deployment.tools[0].name, TRUE, selected=True))
-    some = works(lambda: engine.satisfying(Not(spec.formula), {}))
+    assert works(lambda: engine.is_called(deployment.tools[0].name, fo.TRUE, selected=True))
+    some = works(lambda: engine.satisfying(fo.Not(spec.formula), {}))
     assert works(lambda: some.count) > 0
     assert works(lambda: some.sample(2))
-    assert works(lambda: deployment.init in engine.satisfying(TRUE, {}))
+    assert works(lambda: deployment.init in engine.satisfying(fo.TRUE, {}))
     works(lambda: verify(deployment))

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Policy, Rule
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import AgentError
 from stead_sym.logic.evaluate import holds, value_of
-from stead_sym.logic.syntax import Atom, Each, Quantified, Var, subformulas, tells_of_steps
 from stead_sym.relational.schema import Value, tells_history
 
 
@@ -72,13 +72,13 @@ class RuleAgent:
     @cached_property
     def told(self) -> frozenset[str]:
         """The relations of the history that the rules read."""
-        read = (part for rule in self.policy.rules for part in subformulas(rule.when))
-        return frozenset(p.relation for p in read if isinstance(p, Atom) and tells_history(p.relation))
+        read = (part for rule in self.policy.rules for part in fo.subformulas(rule.when))
+        return frozenset(p.relation for p in read if isinstance(p, fo.Atom) and tells_history(p.relation))
 
     @property
     def tells_of_steps(self) -> bool:
         """True if the rules depend on the past, recorded or not."""
-        return bool(self.told) or any(tells_of_steps(rule.when) for rule in self.policy.rules)
+        return bool(self.told) or any(fo.tells_of_steps(rule.when) for rule in self.policy.rules)
 
     def select(self, contexts: Sequence[DecisionContext]) -> list[frozenset[Call]]:
         """Return the matches of the first matching rule; raise `AgentError` if no rule matches."""
@@ -122,8 +122,8 @@ class RuleAgent:
     @cached_property
     def _ranging(self) -> frozenset[str]:
         """The finite sorts over all values of which the rules quantify."""
-        read = (part for rule in self.policy.rules for part in subformulas(rule.when))
-        binders = (part.binder for part in read if isinstance(part, Quantified | Each))
+        read = (part for rule in self.policy.rules for part in fo.subformulas(rule.when))
+        binders = (part.binder for part in read if isinstance(part, fo.Quantified | fo.Each))
         return frozenset(binder.sort for binder in binders if binder.declared)
 
     def _listed(self, context: DecisionContext, sort: str, shown: Set[Value]) -> Sequence[Value]:
@@ -157,7 +157,7 @@ def match_rule(rule: Rule, call: Call) -> dict[str, Value] | None:
         return None
     sigma: dict[str, Value] = {}
     for term, value in zip(rule.args, call.args, strict=True):
-        wanted = sigma.setdefault(term.name, value) if isinstance(term, Var) else value_of(term, sigma)
+        wanted = sigma.setdefault(term.name, value) if isinstance(term, fo.Var) else value_of(term, sigma)
         if wanted != value:
             return None
     return sigma

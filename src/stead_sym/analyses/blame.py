@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answer
 from stead_sym.agents.revised import revised, rules_of
@@ -31,7 +32,6 @@ from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.tree import Evidence, runs, states_along
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import TRUE
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.options import Domain
@@ -311,7 +311,7 @@ def _is_idle(result: Verification) -> bool:
         for name in role.tools
     }
     return not any(
-        result.engine.is_called(tool.name, TRUE, selected=True)
+        result.engine.is_called(tool.name, fo.TRUE, selected=True)
         for tool in result.deployment.tools
         if tool.name in decided and any(effect.statements for effect in tool.effects)
     )

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, wrap_all
 from stead_sym.agents.selection import decision_contexts
@@ -34,7 +35,6 @@ from stead_sym.engines.explicit.choices import chosen, orbits
 from stead_sym.engines.explicit.engine import ExplicitConstrained, ExplicitEngine
 from stead_sym.engines.protocol import Choosers
 from stead_sym.errors import InputError
-from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
@@ -265,7 +265,7 @@ def _separations(
     shown: Sequence[tuple[Instance, Decision]],
 ) -> Iterator[Separation]:
     """Yield the relations that distinguish the possible calls in some state, the most effective first."""
-    whole = {view.relation for view in role.views if view.where == TRUE}
+    whole = {view.relation for view in role.views if view.where == fo.TRUE}
     hidden = [r.name for r in deployment.schema.relations if role.views and r.name not in whole]
     counts: Counter[str] = Counter()
     for state, decision in shown:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.bounds import Address, side_of, written
 from stead_sym.certificate.convert import Sets
 from stead_sym.certificate.document import (
@@ -29,21 +30,6 @@ from stead_sym.engines.symbolic.check.held_values import Pairs
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.encode.values import HELD, Vector
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Count,
-    Exists,
-    Formula,
-    Globally,
-    Iff,
-    Not,
-    Truth,
-    Until,
-    children,
-    free_variables,
-    is_temporal,
-)
 
 
 class Prover:
@@ -61,14 +47,14 @@ class Prover:
         if not self.checker.constraints:
             return {}
         reached = self.model.reached
-        pairs = self.checker.pairs(TRUE, {})
+        pairs = self.checker.pairs(fo.TRUE, {})
         fair = self.checker.fairly(reached)
         return {
             "lower": self._staying(pairs, reached, fair),
             "upper": self._leaving(pairs, reached),
         }
 
-    def prove(self, formula: Formula, verdict: bool) -> tuple[Proof, Mapping[str, Bound]]:
+    def prove(self, formula: fo.Formula, verdict: bool) -> tuple[Proof, Mapping[str, Bound]]:
         """Return a proof that the sentence holds at every D0, or fails at one, with its bounds."""
         bounds: dict[str, Bound] = {}
         self._bounded.clear()
@@ -85,17 +71,17 @@ class Prover:
             return self._prove(f, value, every, (*at, number), bounds)
 
         def false(f: Core) -> bool:
-            return self.checker.holds_initially(Not(f)) if every else not self.checker.holds_initially(f)
+            return self.checker.holds_initially(fo.Not(f)) if every else not self.checker.holds_initially(f)
 
         match formula:
-            case Not(body):
+            case fo.Not(body):
                 return self._prove(body, not value, every, (*at, 0), bounds)
-            case And(parts) if value and (every or alone):
+            case fo.And(parts) if value and (every or alone):
                 return Each(tuple(part(f, number) for number, f in enumerate(parts)))
-            case And(parts) if not value and any(map(false, parts)):
+            case fo.And(parts) if not value and any(map(false, parts)):
                 number = next(k for k, f in enumerate(parts) if false(f))
                 return One(number, part(parts[number], number))
-            case Until("E", Truth(True), body) if alone or every != value:
+            case fo.Until("E", fo.Truth(True), body) if alone or every != value:
                 self._bounds(body, (*at, 1), {}, value, bounds)
                 return self._run(self.checker.sat(body, {})) if value else Everywhere()
             case _:
@@ -114,30 +100,30 @@ class Prover:
         self, formula: Core, at: Address, env: Mapping[str, Vector], lower: bool, bounds: dict[str, Bound]
     ) -> None:
         """Add the bounds of all temporal nodes of a formula."""
-        own = tuple((name, env[name]) for name in sorted(free_variables(formula)))
-        if not is_temporal(formula) or (formula, own, lower) in self._bounded:
+        own = tuple((name, env[name]) for name in sorted(fo.free_variables(formula)))
+        if not fo.is_temporal(formula) or (formula, own, lower) in self._bounded:
             return
         self._bounded.add((formula, own, lower))
         inner: Mapping[str, Vector] = env
         sides: tuple[bool, ...] = (lower,)
         match formula:
-            case Not():
+            case fo.Not():
                 sides = (not lower,)
-            case Iff():
+            case fo.Iff():
                 sides = (lower, not lower)
-            case Exists(binder) | Count(_, _, binder):
+            case fo.Exists(binder) | fo.Count(_, _, binder):
                 vector = self.checker.encoding.unused(binder.sort, env.values(), HELD)
                 inner = {**env, binder.name: vector}
             case _:
                 pass
         for side in sides:
-            for number, child in enumerate(children(formula)):
+            for number, child in enumerate(fo.children(formula)):
                 self._bounds(child, (*at, number), inner, side, bounds)
-        if isinstance(formula, Until | Globally):
-            operator = "EG" if isinstance(formula, Globally) else "EU"
+        if isinstance(formula, fo.Until | fo.Globally):
+            operator = "EG" if isinstance(formula, fo.Globally) else "EU"
             bounds[written(at, operator, side_of(lower))] = self._bound(formula, env, lower)
 
-    def _bound(self, formula: Until | Globally, env: Mapping[str, Vector], lower: bool) -> Bound:
+    def _bound(self, formula: fo.Until | fo.Globally, env: Mapping[str, Vector], lower: bool) -> Bound:
         """Return the set, or the sets, that bound a node itself."""
         pairs = self.checker.pairs(formula, env)
         everywhere = self.checker.operators(pairs).everywhere
@@ -146,7 +132,7 @@ class Prover:
         def here(f: Core) -> Bdd:
             return everywhere & self.checker.sat(f, env)
 
-        if isinstance(formula, Until):
+        if isinstance(formula, fo.Until):
             if not lower:
                 return Closed(self.sets.number(exact))
             return Rings(self._rings(pairs, here(formula.left), self.checker.fairly(here(formula.right))))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.deepening.result import Deepening
@@ -48,7 +49,6 @@ from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.printer import print_formula
-from stead_sym.logic.syntax import Resolved, Truth
 from stead_sym.relational.instance import Fact
 from stead_sym.support.extras import own_version
 from stead_sym.verification.audit import leaps_in_words
@@ -334,7 +334,7 @@ def _without_questions(deployment: Deployment) -> Deployment:
 
 def _is_question(spec: Spec) -> bool:
     """Return whether the name is a text of the formula, and not a name that a file can give."""
-    return not is_name(spec.name) or (isinstance(spec.formula, Truth) and str(spec.formula) == spec.name)
+    return not is_name(spec.name) or (isinstance(spec.formula, fo.Truth) and str(spec.formula) == spec.name)
 
 
 def _source(deployment: Deployment) -> str:
@@ -344,7 +344,7 @@ def _source(deployment: Deployment) -> str:
     return print_deployment(deployment)
 
 
-def _text_of(deployment: Deployment, written: Resolved, formula: Resolved) -> str:
+def _text_of(deployment: Deployment, written: fo.Resolved, formula: fo.Resolved) -> str:
     """Return the text of a specification, as it was written if that is equivalent."""
     text = print_formula(written)
     return text if deployment.formula(text) == formula else print_formula(formula)

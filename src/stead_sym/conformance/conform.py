@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.conformance.beyond import Cells, differing
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
@@ -33,7 +34,6 @@ from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import InputError, Undecided
 from stead_sym.evidence.data import text_digest
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import And, Formula, Iff, Implies, Not, Or, Truth
 from stead_sym.relational.canonical import canonical_form, isomorphic
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
@@ -336,17 +336,17 @@ class Comparison:
 # the literals of a guard, and the truth values that calls gave them
 
 
-def literals_in(guard: Formula) -> Iterator[Formula]:
+def literals_in(guard: fo.Formula) -> Iterator[fo.Formula]:
     """Yield the parts of a guard between its connectives; a part with a quantifier is one literal."""
     match guard:
-        case Truth():
+        case fo.Truth():
             return
-        case Not(body):
+        case fo.Not(body):
             yield from literals_in(body)
-        case And(parts) | Or(parts):
+        case fo.And(parts) | fo.Or(parts):
             for part in parts:
                 yield from literals_in(part)
-        case Implies(left, right) | Iff(left, right):
+        case fo.Implies(left, right) | fo.Iff(left, right):
             yield from literals_in(left)
             yield from literals_in(right)
         case _:
@@ -358,7 +358,7 @@ class Guard:
     """The guard of a tool while calls are made, with the truth values that each literal has not had yet."""
 
     tool: Tool
-    missing: dict[tuple[Formula, bool], None]
+    missing: dict[tuple[fo.Formula, bool], None]
     number: int
 
     @classmethod

@@ -18,32 +18,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.witnesses import is_old
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Same,
-    Truth,
-    Var,
-)
 from stead_sym.relational.schema import Schema
 
 Column: TypeAlias = tuple[str, int]
 """A relation and a place in its tuples."""
 
-Sources: TypeAlias = Mapping[Formula | str, int]
+Sources: TypeAlias = Mapping[fo.Formula | str, int]
 """The sources of new values of a column, each with the number of values."""
 
 
@@ -58,7 +40,7 @@ class _Scope:
         return _Scope(self.old - {name}, {known: s for known, s in self.some.items() if known != name})
 
 
-def columns_bounded(formula: Formula, old: frozenset[str], schema: Schema) -> Mapping[Column, Sources]:
+def columns_bounded(formula: fo.Formula, old: frozenset[str], schema: Schema) -> Mapping[Column, Sources]:
     """Return the sources of new values for each column of D' for which the formula bounds them.
 
     ``old`` are the free variables with values in ad(D).
@@ -83,45 +65,45 @@ class _Shape:
         self._known = known
         self._count = 0
 
-    def columns(self, f: Formula, scope: _Scope) -> Mapping[Column, Sources]:
+    def columns(self, f: fo.Formula, scope: _Scope) -> Mapping[Column, Sources]:
         """Return the columns that f bounds; shapes that are not listed bound none."""
         match f:
-            case Not(Not(body)):
+            case fo.Not(fo.Not(body)):
                 return self.columns(body, scope)
-            case Not(Or(parts)):
-                return self.columns(And(tuple(map(Not, parts))), scope)
-            case Not(Exists(binder, body)):
-                return self.columns(Forall(binder, Not(body)), scope)
-            case Not(Count("atleast", number, binder, body)):
-                return self.columns(Count("atmost", number - 1, binder, body), scope)
-            case And(parts):
+            case fo.Not(fo.Or(parts)):
+                return self.columns(fo.And(tuple(map(fo.Not, parts))), scope)
+            case fo.Not(fo.Exists(binder, body)):
+                return self.columns(fo.Forall(binder, fo.Not(body)), scope)
+            case fo.Not(fo.Count("atleast", number, binder, body)):
+                return self.columns(fo.Count("atmost", number - 1, binder, body), scope)
+            case fo.And(parts):
                 return _least(self.columns(part, scope) for part in parts)
-            case Implies(left, right):
-                return self.columns(Or((Not(left), right)), scope)
-            case Or(parts):
+            case fo.Implies(left, right):
+                return self.columns(fo.Or((fo.Not(left), right)), scope)
+            case fo.Or(parts):
                 alternatives = [self.columns(part, scope) for part in parts]
                 common = (
                     set(alternatives[0]).intersection(*alternatives[1:]) if alternatives else set[Column]()
                 )
                 return {column: _union(one[column] for one in alternatives) for column in common}
-            case Same(relation) | Empty(relation):
+            case fo.Same(relation) | fo.Empty(relation):
                 return {(relation, place): {} for place in range(len(self._sorts[relation]))}
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 inner = scope.without(binder.name)
                 if is_old(body, binder.name, inner.old):
                     return self.columns(body, replace(inner, old=inner.old | {binder.name}))
                 self._count += 1
                 source = f"{binder.name} {self._count}"
                 return self.columns(body, replace(inner, some={**inner.some, binder.name: source}))
-            case Forall():
+            case fo.Forall():
                 return _least(self._clause(names, part, scope) for names, part in _clauses(f))
-            case Count("atmost" | "exactly", number, binder, body):
+            case fo.Count("atmost" | "exactly", number, binder, body):
                 self._count += 1
                 return {column: {f"atmost {self._count}": number} for column in self._held(body, binder)}
             case _:
                 return {}
 
-    def _clause(self, names: frozenset[str], clause: Formula, scope: _Scope) -> Mapping[Column, Sources]:
+    def _clause(self, names: frozenset[str], clause: fo.Formula, scope: _Scope) -> Mapping[Column, Sources]:
         """Return the columns that ∀ names. clause bounds."""
         for name in names:
             scope = scope.without(name)
@@ -129,102 +111,102 @@ class _Shape:
         bounded: dict[Column, Sources] = {}
         for number, part in enumerate(parts):
             match part:
-                case Not(Atom(relation, args, True)):
-                    variables = {term.name for term in args if isinstance(term, Var)}
+                case fo.Not(fo.Atom(relation, args, True)):
+                    variables = {term.name for term in args if isinstance(term, fo.Var)}
                     if len(variables) < len(args) or not variables <= names:
                         continue
                     rest = parts[:number] + parts[number + 1 :]
                     for place, term in enumerate(args):
-                        assert isinstance(term, Var)
+                        assert isinstance(term, fo.Var)
                         sources = _every(self._located(other, term.name, scope) for other in rest)
                         if sources is not None:
                             bounded[relation, place] = sources
         return bounded
 
-    def _located(self, f: Formula, name: str, scope: _Scope) -> Sources | None:
+    def _located(self, f: fo.Formula, name: str, scope: _Scope) -> Sources | None:
         """Return the sources that f leaves for the value of a variable; None if it leaves any value."""
         if is_old(f, name, scope.old, constants=True):
             return {}
         match f:
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 for one, other in ((left, right), (right, left)):
-                    if one == Var(name) and isinstance(other, Var) and other.name in scope.some:
+                    if one == fo.Var(name) and isinstance(other, fo.Var) and other.name in scope.some:
                         return {scope.some[other.name]: 1}
-            case And(parts):
+            case fo.And(parts):
                 bounds = [
                     sources for part in parts if (sources := self._located(part, name, scope)) is not None
                 ]
                 return min(bounds, key=lambda sources: sum(sources.values()), default=None)
-            case Or(parts):
+            case fo.Or(parts):
                 return _every(self._located(part, name, scope) for part in parts)
-            case Atom(relation, args, True) if Var(name) in args:
-                return self._known.get((relation, args.index(Var(name))))
-            case Exists(binder, body) if binder.name != name:
+            case fo.Atom(relation, args, True) if fo.Var(name) in args:
+                return self._known.get((relation, args.index(fo.Var(name))))
+            case fo.Exists(binder, body) if binder.name != name:
                 return self._located(body, name, scope.without(binder.name))
             case _:
                 pass
         return None
 
-    def _held(self, f: Formula, binder: Binder) -> frozenset[Column]:
+    def _held(self, f: fo.Formula, binder: fo.Binder) -> frozenset[Column]:
         """Return the columns for which every new value x that D' has there satisfies f."""
         if _spares_new(f, binder):
             columns = ((name, k, own) for name, sorts in self._sorts.items() for k, own in enumerate(sorts))
             return frozenset((name, place) for name, place, own in columns if own == binder.sort)
         inner: set[str] = set()
-        while isinstance(f, Exists) and not f.binder.declared and f.binder.name != binder.name:
+        while isinstance(f, fo.Exists) and not f.binder.declared and f.binder.name != binder.name:
             inner.add(f.binder.name)
             f = f.body
         match f:
-            case Atom(relation, args, True) if Var(binder.name) in args:
-                place = args.index(Var(binder.name))
-                others = [term.name for k, term in enumerate(args) if k != place and isinstance(term, Var)]
+            case fo.Atom(relation, args, True) if fo.Var(binder.name) in args:
+                place = args.index(fo.Var(binder.name))
+                others = [term.name for k, term in enumerate(args) if k != place and isinstance(term, fo.Var)]
                 if len(set(others)) == len(args) - 1 and inner.issuperset(others):
                     return frozenset({(relation, place)})
-            case Or(parts) if not inner:
+            case fo.Or(parts) if not inner:
                 return frozenset[Column]().union(*(self._held(part, binder) for part in parts))
-            case And(parts) if parts and not inner:
+            case fo.And(parts) if parts and not inner:
                 return frozenset.intersection(*(self._held(part, binder) for part in parts))
             case _:
                 pass
         return frozenset()
 
 
-def _clauses(f: Formula) -> Iterator[tuple[frozenset[str], Formula]]:
+def _clauses(f: fo.Formula) -> Iterator[tuple[frozenset[str], fo.Formula]]:
     """Split ∀x̄. (f ∧ g ∧ …) into ∀x̄. f, ∀x̄. g, and so on.
 
     Declared variables stand for constants, which are not new.
     """
     names: set[str] = set()
-    while isinstance(f, Forall) and not f.binder.declared:
+    while isinstance(f, fo.Forall) and not f.binder.declared:
         names.add(f.binder.name)
         f = f.body
     todo = [f]
     while todo:
         match part := todo.pop():
-            case And(parts):
+            case fo.And(parts):
                 todo += parts
-            case Iff(left, right):
-                todo += (Implies(left, right), Implies(right, left))
+            case fo.Iff(left, right):
+                todo += (fo.Implies(left, right), fo.Implies(right, left))
             case _:
                 yield frozenset(names), part
 
 
-def _disjuncts(f: Formula, positive: bool = True) -> Iterator[Formula]:
+def _disjuncts(f: fo.Formula, positive: bool = True) -> Iterator[fo.Formula]:
     """Yield formulas whose disjunction is f, or its negation unless ``positive``."""
     match f:
-        case Not(body):
+        case fo.Not(body):
             yield from _disjuncts(body, not positive)
-        case Implies(left, right) if positive:
+        case fo.Implies(left, right) if positive:
             yield from _disjuncts(left, False)
             yield from _disjuncts(right)
-        case Or(parts) if positive:
+        case fo.Or(parts) if positive:
             for part in parts:
                 yield from _disjuncts(part)
-        case And(parts) if not positive:
+        case fo.And(parts) if not positive:
             for part in parts:
                 yield from _disjuncts(part, False)
         case _:
-            yield f if positive else Not(f)
+            yield f if positive else fo.Not(f)
 
 
 def _every(sources: Iterable[Sources | None]) -> Sources | None:
@@ -247,14 +229,14 @@ def _least(found: Iterable[Mapping[Column, Sources]]) -> Mapping[Column, Sources
     return best
 
 
-def _spares_new(f: Formula, binder: Binder) -> bool:
+def _spares_new(f: fo.Formula, binder: fo.Binder) -> bool:
     """Return whether all that f requires of x is not to be some constant, which no new value is."""
     match f:
-        case Not(Equal(left, right)):
-            return {left, right} & {Var(binder.name)} != set() and any(
-                isinstance(term, Const) for term in (left, right)
+        case fo.Not(fo.Equal(left, right)):
+            return {left, right} & {fo.Var(binder.name)} != set() and any(
+                isinstance(term, fo.Const) for term in (left, right)
             )
-        case Truth(value):
+        case fo.Truth(value):
             return value
         case _:
             return False

@@ -32,6 +32,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
+import stead_sym.logic.syntax as fo
 from stead_sym.data.source import Database, FactsFrom, File
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import (
@@ -62,11 +63,10 @@ from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.compose import as_formula
 from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Definition, Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Sort
 
-FormulaLike: TypeAlias = Formula | str
+FormulaLike: TypeAlias = fo.Formula | str
 Names: TypeAlias = str | Iterable[str]
 """Several names: a text with commas, or the names."""
 
@@ -107,7 +107,7 @@ def tool(
     params: str = "",
     description: str = "",
     *,
-    guard: FormulaLike = TRUE,
+    guard: FormulaLike = fo.TRUE,
     effect: str | Effect | Sequence[str | Effect] = (),
 ) -> Tool:
     """Return a tool, whose names are resolved when `deployment` is called with it.
@@ -123,7 +123,7 @@ def event(
     params: str = "",
     description: str = "",
     *,
-    guard: FormulaLike = TRUE,
+    guard: FormulaLike = fo.TRUE,
     effect: str | Effect | Sequence[str | Effect] = (),
 ) -> Tool:
     """Return an event, given as a `tool` is: it may happen whenever its guard is true."""
@@ -176,7 +176,7 @@ def role(
         policies=tuple(_policy(policy, rules) for policy, rules in (policies or {}).items()),
         systems=() if system is None else (Text(system),),
         instructions=() if instructions is None else (Text(instructions),),
-        each=None if each is None else Binder(SELF, each),
+        each=None if each is None else fo.Binder(SELF, each),
     )
 
 
@@ -207,7 +207,7 @@ def facts_from(
     return FactsFrom(Database(url=str(source), table=table, query=query), facts)
 
 
-def initially_any(relations: Names, where: FormulaLike = TRUE) -> Initially:
+def initially_any(relations: Names, where: FormulaLike = fo.TRUE) -> Initially:
     """Return the line `initially any P, Q where f`.
 
     D0 is then any instance of the facts of `init` and further facts of these relations that satisfies f.
@@ -346,7 +346,7 @@ def _bound(sort: str, number: int | Literal["any"]) -> Bound:
     return Bound(sort, number)
 
 
-def _formula(formula: FormulaLike, source: str) -> Formula:
+def _formula(formula: FormulaLike, source: str) -> fo.Formula:
     return parse_formula(formula, source=source) if isinstance(formula, str) else as_formula(formula)
 
 
@@ -374,11 +374,11 @@ def _sort(name: str, values: Names | Rigid | Ordered | range | None) -> Sort:
     return Sort(name, _names(values))
 
 
-def _facts(fact: str | Fact) -> tuple[Atom, ...]:
+def _facts(fact: str | Fact) -> tuple[fo.Atom, ...]:
     if isinstance(fact, str):
         return read_facts(fact, "init")
     _expect("fact", fact, Fact)
-    return (Atom(fact.relation, tuple(map(Const, fact.args))),)
+    return (fo.Atom(fact.relation, tuple(map(fo.Const, fact.args))),)
 
 
 def _text_item(head: str, text: str) -> TextItem:
@@ -401,9 +401,9 @@ def _spec(head: str, formula: FormulaLike) -> Spec:
     return Spec(name, _formula(formula, f"spec {name}"), tuple(whom), expected=word)
 
 
-def _definition(head: str, body: FormulaLike) -> Definition:
+def _definition(head: str, body: FormulaLike) -> fo.Definition:
     name, params = read_tool_head(head, "define")
-    return Definition(name, params, _formula(body, f"define {name}"))
+    return fo.Definition(name, params, _formula(body, f"define {name}"))
 
 
 def _view(head: str, where: FormulaLike) -> View:

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import SELF, AgentRole
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.deployment.trace import Step
-from stead_sym.logic.syntax import Const, Equal, Var, conjunction
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -64,7 +64,7 @@ def called_by(role: AgentRole, tool: Tool) -> Tool:
     """Return the tool as it is offered to one of many agents: its guard also says `self = me`."""
     if role.me is None:
         return tool
-    return replace(tool, guard=conjunction((Equal(Var(SELF), Const(role.me)), tool.guard)))
+    return replace(tool, guard=fo.conjunction((fo.Equal(fo.Var(SELF), fo.Const(role.me)), tool.guard)))
 
 
 def step_by(deployment: Deployment, call: Call, after: Instance, actor: str | None) -> Step:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.terminal import called, over
 from stead_sym.deployment.tool import Choose, Effect, Statement, Tool
@@ -20,26 +21,6 @@ from stead_sym.errors import Span
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.folding import conjoin
 from stead_sym.logic.substitution import fresh_name, substitute
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Comparison,
-    Const,
-    Count,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Globally,
-    Implies,
-    Not,
-    Var,
-    conjunction,
-    disjunction,
-    quantify,
-)
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Reference, Relation
 
@@ -52,18 +33,18 @@ class Claim:
     """A claim by its ``name``, with its place in the file."""
 
     name: str
-    written: Callable[[], Formula] = field(compare=False, repr=False)
+    written: Callable[[], fo.Formula] = field(compare=False, repr=False)
     span: Span | None = field(default=None, compare=False)
 
     @cached_property
-    def invariant(self) -> Formula:
+    def invariant(self) -> fo.Formula:
         """Return the first-order sentence that every reachable state has to satisfy."""
         return self.written()
 
     @property
-    def formula(self) -> Globally:
+    def formula(self) -> fo.Globally:
         """Return AG of the invariant."""
-        return Globally("A", self.invariant)
+        return fo.Globally("A", self.invariant)
 
     def broken(self, state: Instance) -> bool:
         """Return whether D ⊭ the invariant."""
@@ -103,23 +84,23 @@ def claim_named(deployment: Deployment, name: str) -> Claim | None:
     return next((claim for claim in claims(deployment) if claim.name == name), None)
 
 
-def active_outside(deployment: Deployment, sort: str, comparison: Comparison, number: int) -> Count:
+def active_outside(deployment: Deployment, sort: str, comparison: fo.Comparison, number: int) -> fo.Count:
     """Return the sentence that this number of values of the sort outside C are active."""
-    return counted_outside(deployment, sort, comparison, number, lambda variable: TRUE)
+    return counted_outside(deployment, sort, comparison, number, lambda variable: fo.TRUE)
 
 
 def counted_outside(
     deployment: Deployment,
     sort: str,
-    comparison: Comparison,
+    comparison: fo.Comparison,
     number: int,
-    condition: Callable[[Var], Formula],
-) -> Count:
+    condition: Callable[[fo.Var], fo.Formula],
+) -> fo.Count:
     """Return the sentence that this number of active values of the sort outside C satisfy a condition."""
-    variable = Var(fresh_name("x", deployment.sort_of_constant))
-    constants = (Not(Equal(variable, Const(value))) for value in deployment.constants[sort])
-    body = conjunction(tuple(part for part in (condition(variable), *constants) if part != TRUE))
-    return Count(comparison, number, Binder(variable.name, sort), body)
+    variable = fo.Var(fresh_name("x", deployment.sort_of_constant))
+    constants = (fo.Not(fo.Equal(variable, fo.Const(value))) for value in deployment.constants[sort])
+    body = fo.conjunction(tuple(part for part in (condition(variable), *constants) if part != fo.TRUE))
+    return fo.Count(comparison, number, fo.Binder(variable.name, sort), body)
 
 
 def written_integers(deployment: Deployment) -> frozenset[str]:
@@ -130,22 +111,22 @@ def written_integers(deployment: Deployment) -> frozenset[str]:
     return frozenset().union(*(e.computed for t in deployment.tools_and_events for e in t.effects))
 
 
-def _range(deployment: Deployment, relation: Relation) -> Formula:
+def _range(deployment: Deployment, relation: Relation) -> fo.Formula:
     """Return ∀x. P(x) → ⋀ over the columns of sorts of integers of ∃y ∈ s. y = xᵢ.
 
     It is about the state that an effect would lead to, which may be no instance of the schema.
     """
     names = [fresh_name(f"x{column + 1}", deployment.sort_of_constant) for column in range(relation.arity)]
     inside = tuple(
-        Exists(Binder(f"y_{name}", sort, declared=True), Equal(Var(f"y_{name}"), Var(name)))
+        fo.Exists(fo.Binder(f"y_{name}", sort, declared=True), fo.Equal(fo.Var(f"y_{name}"), fo.Var(name)))
         for name, sort in zip(names, relation.sorts, strict=True)
         if deployment.schema.sort(sort).is_numeric
     )
-    binders = map(Binder, names, relation.sorts)
-    return quantify(Forall, binders, Implies(_atom(relation, names), conjunction(inside)))
+    binders = map(fo.Binder, names, relation.sorts)
+    return fo.quantify(fo.Forall, binders, fo.Implies(_atom(relation, names), fo.conjunction(inside)))
 
 
-def determined(deployment: Deployment, relation: Relation, columns: Collection[int]) -> Formula:
+def determined(deployment: Deployment, relation: Relation, columns: Collection[int]) -> fo.Formula:
     """Return ∀ x, y, y'. P(x, y) ∧ P(x, y') → y = y', with x in these columns: they determine the others.
 
     No columns do if there is at most one tuple.
@@ -156,57 +137,59 @@ def determined(deployment: Deployment, relation: Relation, columns: Collection[i
     for column in range(relation.arity):
         others.append(fresh_name(f"x{column + 1}", taken))
         right.append(others[-1] if column in columns else fresh_name(f"y{column + 1}", taken))
-    both = And((_atom(relation, others), _atom(relation, right)))
-    equal = conjunction(tuple(Equal(Var(x), Var(y)) for x, y in zip(others, right, strict=True) if x != y))
+    both = fo.And((_atom(relation, others), _atom(relation, right)))
+    equal = fo.conjunction(
+        tuple(fo.Equal(fo.Var(x), fo.Var(y)) for x, y in zip(others, right, strict=True) if x != y)
+    )
     sorts = dict(zip((*others, *right), (*relation.sorts, *relation.sorts), strict=True))
-    return quantify(Forall, map(Binder, sorts, sorts.values()), Implies(both, equal))
+    return fo.quantify(fo.Forall, map(fo.Binder, sorts, sorts.values()), fo.Implies(both, equal))
 
 
-def _refers(deployment: Deployment, reference: Reference) -> Formula:
+def _refers(deployment: Deployment, reference: Reference) -> fo.Formula:
     """Return ∀ x. P(x) → ∃ y. Q(y), such that the two agree on the columns of the reference."""
     taken = set(deployment.sort_of_constant)
     source, target = map(deployment.schema.relation, (reference.relation, reference.target))
     left = [fresh_name(f"x{column + 1}", taken) for column in range(source.arity)]
     right = [fresh_name(f"y{column + 1}", taken) for column in range(target.arity)]
     right[reference.into] = left[reference.column]
-    others = [Binder(right[k], target.sorts[k]) for k in range(target.arity) if k != reference.into]
-    there = quantify(Exists, others, _atom(target, right))
-    return quantify(Forall, map(Binder, left, source.sorts), Implies(_atom(source, left), there))
+    others = [fo.Binder(right[k], target.sorts[k]) for k in range(target.arity) if k != reference.into]
+    there = fo.quantify(fo.Exists, others, _atom(target, right))
+    return fo.quantify(fo.Forall, map(fo.Binder, left, source.sorts), fo.Implies(_atom(source, left), there))
 
 
-def _atom(relation: Relation, names: Sequence[str]) -> Atom:
-    return Atom(relation.name, tuple(map(Var, names)))
+def _atom(relation: Relation, names: Sequence[str]) -> fo.Atom:
+    return fo.Atom(relation.name, tuple(map(fo.Var, names)))
 
 
-def _possible(deployment: Deployment) -> Formula:
+def _possible(deployment: Deployment) -> fo.Formula:
     """Return ⋁ over the tools and events ω of ∃ u. guard_ω(u)."""
-    return disjunction(tuple(called(tool, deployment.schema) for tool in deployment.tools_and_events))
+    return fo.disjunction(tuple(called(tool, deployment.schema) for tool in deployment.tools_and_events))
 
 
-def can_take(deployment: Deployment, tool: Tool) -> Formula:
+def can_take(deployment: Deployment, tool: Tool) -> fo.Formula:
     """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters."""
-    return disjunction(tuple(can_take_effect(deployment, effect) for effect in tool.effects))
+    return fo.disjunction(tuple(can_take_effect(deployment, effect) for effect in tool.effects))
 
 
-def _effective(deployment: Deployment, tool: Tool) -> Formula:
+def _effective(deployment: Deployment, tool: Tool) -> fo.Formula:
     """Return ∀ u. guard_ω(u) → ⋁ over the alternatives: it is enabled, and its statements find values."""
-    return over(Forall, tool, Implies(tool.guard, can_take(deployment, tool)), deployment.schema)
+    return over(fo.Forall, tool, fo.Implies(tool.guard, can_take(deployment, tool)), deployment.schema)
 
 
-def can_take_effect(deployment: Deployment, effect: Effect) -> Formula:
+def can_take_effect(deployment: Deployment, effect: Effect) -> fo.Formula:
     """Return "the alternative is enabled and its statements find their values", of the parameters."""
     return conjoin(effect.when, _feasible(deployment, effect.statements))
 
 
-def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> Formula:
+def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> fo.Formula:
     """Return that every `choose` finds a value in ad(D) or C; the other statements always find theirs."""
     for number, statement in enumerate(statements):
         if isinstance(statement, Choose):
             sort, name = statement.binder.sort, statement.binder.name
             body = conjoin(statement.where, _feasible(deployment, statements[number + 1 :]))
             if deployment.schema.is_finite(sort):
-                return Exists(Binder(name, sort, declared=True), body)
+                return fo.Exists(fo.Binder(name, sort, declared=True), body)
             constants = deployment.constants[sort]
-            named = (substitute(body, {name: Const(value)}) for value in constants)
-            return disjunction((Exists(Binder(name, sort), body), *named))
-    return TRUE
+            named = (substitute(body, {name: fo.Const(value)}) for value in constants)
+            return fo.disjunction((fo.Exists(fo.Binder(name, sort), body), *named))
+    return fo.TRUE

@@ -14,6 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.data.source import Loaded
 from stead_sym.deployment.accepted import Accepted
 from stead_sym.deployment.expansion import expanded
@@ -29,12 +30,11 @@ from stead_sym.logic.names import Head, Names, nearest
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Expanded, Formula, Raw, conjunction, disjunction
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Value, holds_message
 from stead_sym.support.html import Displayed
 
-Question: TypeAlias = str | Formula
+Question: TypeAlias = str | fo.Formula
 """The name of a specification, or a sentence."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -196,9 +196,9 @@ class Deployment(Displayed):
         return Harness(self.gated, self.called)
 
     @property
-    def may_end(self) -> Expanded:
+    def may_end(self) -> fo.Expanded:
         """Return the condition of the `terminal` lines: a run may end there if no step is possible."""
-        return disjunction(tuple(line.when for line in self._expanded.terminal))
+        return fo.disjunction(tuple(line.when for line in self._expanded.terminal))
 
     @property
     def tools_and_events(self) -> tuple[Tool, ...]:
@@ -240,7 +240,7 @@ class Deployment(Displayed):
             return None
         relations = dict.fromkeys(name for line in lines for name in line.relations)
         return Initially(
-            tuple(relations), conjunction(tuple(line.where for line in lines)), span=lines[0].span
+            tuple(relations), fo.conjunction(tuple(line.where for line in lines)), span=lines[0].span
         )
 
     @property
@@ -257,7 +257,7 @@ class Deployment(Displayed):
         return self._expanded.policies
 
     @property
-    def fair(self) -> tuple[Expanded, ...]:
+    def fair(self) -> tuple[fo.Expanded, ...]:
         """Return the fairness constraints on states."""
         return self._expanded.fair
 
@@ -295,7 +295,7 @@ class Deployment(Displayed):
             for tool in self.written.tools
         }
 
-    def formula(self, formula: Raw | str, scope: Mapping[str, str] = _NOTHING) -> Expanded:
+    def formula(self, formula: fo.Raw | str, scope: Mapping[str, str] = _NOTHING) -> fo.Expanded:
         """Return a formula over the deployment, or the text of one, resolved and expanded.
 
         ``scope`` gives the sorts of its free variables; temporal operators are allowed. Raises `ParseError`
@@ -306,7 +306,7 @@ class Deployment(Displayed):
             expand(resolve(raw, self.names, scope, temporal=True), self.names.definitions), scope
         )
 
-    def told(self, formula: Expanded, scope: Mapping[str, str] = _NOTHING) -> Expanded:
+    def told(self, formula: fo.Expanded, scope: Mapping[str, str] = _NOTHING) -> fo.Expanded:
         """Return the formula over the relations of the `history`.
 
         Raises `DeclarationError` if it is about steps of which states keep nothing.
@@ -362,7 +362,7 @@ class Deployment(Displayed):
         """
         if questions is None:
             return self, tuple(s for s in self.specs if deciding is None or s.is_for(deciding, self.gated))
-        listed = [questions] if isinstance(questions, str | Formula) else list(questions)
+        listed = [questions] if isinstance(questions, str | fo.Formula) else list(questions)
         known = {spec.name for spec in self.written.specs}
         names: list[str] = []
         new: dict[str, Spec] = {}

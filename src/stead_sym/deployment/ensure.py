@@ -12,29 +12,11 @@ from dataclasses import dataclass, field
 from itertools import count, product
 from typing import TypeAlias, TypeVar
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import compares, declared, fact_of, value_of
 from stead_sym.logic.integers import decided, grounded, linear
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Formula,
-    Globally,
-    Iff,
-    Next,
-    Not,
-    Same,
-    Truth,
-    Until,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -170,7 +152,7 @@ def _branching_atom(proposition: Proposition) -> int:
 
 
 def ensured(
-    formula: Expanded,
+    formula: fo.Expanded,
     state: Instance,
     domain: Mapping[str, Sequence[Value]],
     assignment: Mapping[str, Value],
@@ -188,7 +170,7 @@ def ensured(
 
 
 def allows(
-    formula: Formula,
+    formula: fo.Formula,
     state: Instance,
     after: Instance,
     domain: Mapping[str, Sequence[Value]],
@@ -224,43 +206,43 @@ class Grounding:
                 for place in set(zip(relation.sorts, args, strict=True)):
                     self.containing.setdefault(place, []).append(atom)
 
-    def __call__(self, formula: Expanded, sigma: Mapping[str, Value]) -> Proposition:
+    def __call__(self, formula: fo.Expanded, sigma: Mapping[str, Value]) -> Proposition:
         """Return ⟦f⟧ under σ."""
         return self._ground(core(formula), sigma)
 
     def _ground(self, formula: Core, sigma: Mapping[str, Value]) -> Proposition:
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return YES if value else NO
-            case Equal() | Compare() if (form := linear(formula)) is not None:
+            case fo.Equal() | fo.Compare() if (form := linear(formula)) is not None:
                 items, constant = grounded(form, sigma, self._instances, self._ground, conjunction)
                 return decided(form.ordering, constant, items, _choice, YES, NO)
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return YES if value_of(left, sigma) == value_of(right, sigma) else NO
-            case Compare(_, left, right):
+            case fo.Compare(_, left, right):
                 values = value_of(left, sigma), value_of(right, sigma)
                 return YES if compares(formula, *values, self.state.schema) else NO
-            case Atom():
+            case fo.Atom():
                 fact = fact_of(formula, sigma, self.state.schema)
                 if formula.primed:
                     return self.number.get(fact, NO)
                 return YES if fact in self.state else NO
-            case Not(body):
+            case fo.Not(body):
                 return negation(self._ground(body, sigma))
-            case And(parts):
+            case fo.And(parts):
                 return self._all(parts, lambda part: self._ground(part, sigma))
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 a, b = self._ground(left, sigma), self._ground(right, sigma)
                 return disjunction(conjunction(a, b), conjunction(negation(a), negation(b)))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return self._at_least(1, binder, body, sigma)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 return self._at_least(number, binder, body, sigma)
-            case Same(relation):
+            case fo.Same(relation):
                 return self._extension(relation, self.state.tuples(relation))
-            case Empty(relation):
+            case fo.Empty(relation):
                 return self._extension(relation, ())
-            case Next() | Globally() | Until():
+            case fo.Next() | fo.Globally() | fo.Until():
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
                 raise outside_kernel(formula)
@@ -275,7 +257,9 @@ class Grounding:
                 return NO
         return conjunction(*parts)
 
-    def _at_least(self, number: int, binder: Binder, body: Core, sigma: Mapping[str, Value]) -> Proposition:
+    def _at_least(
+        self, number: int, binder: fo.Binder, body: Core, sigma: Mapping[str, Value]
+    ) -> Proposition:
         """Return that at least ``number`` active values satisfy the body; of `x in s` declared ones."""
         members: list[Proposition] = []
         for u in declared(self.state.schema, binder) if binder.declared else self.domain[binder.sort]:
@@ -286,7 +270,7 @@ class Grounding:
         return at_least(number, tuple(members))
 
     def _instances(
-        self, binder: Binder, body: Formula, sigma: Mapping[str, Value]
+        self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Value]
     ) -> Iterator[tuple[Proposition, Value]]:
         """Yield the values of a variable, each after the proposition that the variable ranges over it."""
         for u in declared(self.state.schema, binder) if binder.declared else self.domain[binder.sort]:

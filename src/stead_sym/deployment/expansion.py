@@ -23,6 +23,7 @@ from functools import partial
 from itertools import product
 from typing import TypeAlias, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.messages import in_messages
 from stead_sym.deployment.offered import offers
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
@@ -47,29 +48,9 @@ from stead_sym.logic.substitution import (
     wildcard_names,
     without_wildcards,
 )
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Const,
-    Equal,
-    Exists,
-    Expanded,
-    Formula,
-    Not,
-    Resolved,
-    Term,
-    Var,
-    Wildcard,
-    conjunction,
-    free_variables,
-    map_children,
-    quantify,
-    terms,
-)  # fmt: skip
 from stead_sym.relational.schema import Relation, Schema
 
-_Closing: TypeAlias = Callable[[Resolved], Expanded]
+_Closing: TypeAlias = Callable[[fo.Resolved], fo.Expanded]
 
 
 def expanded(parts: Parts, schema: Schema) -> Parts:
@@ -79,7 +60,7 @@ def expanded(parts: Parts, schema: Schema) -> Parts:
     """
     by_name = {**{one.name: one for one in parts.definitions}, **offers(parts.tools, schema)}
 
-    def closed(formula: Resolved) -> Expanded:
+    def closed(formula: fo.Resolved) -> fo.Expanded:
         return expand(formula, by_name)
 
     tools = tuple(_tool(tool, closed, schema) for tool in parts.tools)
@@ -145,16 +126,16 @@ def _with_closed_terms(statement: Statement, closed: _Closing) -> Statement:
     """Return the statement with the formulas of the tallies that it writes expanded."""
     if not isinstance(statement, Insert | Delete | Assign):
         return statement
-    return replace(statement, atom=map_children(closed, statement.atom))
+    return replace(statement, atom=fo.map_children(closed, statement.atom))
 
 
 def _names(statement: Statement) -> Iterator[str]:
     """Yield the names that occur in the statement's atom and in the formula beside it."""
     if isinstance(statement, Insert | Delete | Assign):
-        yield from map(str, terms(statement.atom))
-        yield from free_variables(statement.atom)
+        yield from map(str, fo.terms(statement.atom))
+        yield from fo.free_variables(statement.atom)
         yield from (binder.name for binder in statement.binders)
-        yield from free_variables(statement.where)
+        yield from fo.free_variables(statement.where)
 
 
 def _statements(
@@ -173,7 +154,7 @@ def _statements(
         case Assign(atom, binders, where, span=span):
             relation = schema.relation(atom.relation)
             key = (
-                term if column in relation.keys else Wildcard(relation.sorts[column])
+                term if column in relation.keys else fo.Wildcard(relation.sorts[column])
                 for column, term in enumerate(atom.args)
             )
             named, wild = without_wildcards(key, names)
@@ -194,20 +175,20 @@ class _Group:
     ``values`` has what each column is set to.
     """
 
-    key: tuple[Term, ...]
-    binders: tuple[Binder, ...]
-    where: Formula
-    values: dict[int, tuple[Term, ...]]
+    key: tuple[fo.Term, ...]
+    binders: tuple[fo.Binder, ...]
+    where: fo.Formula
+    values: dict[int, tuple[fo.Term, ...]]
     span: Span | None
 
     def apart(self, names: Iterator[str]) -> _Group:
         """Return the same group with variables of its own."""
         binders = tuple(replace(binder, name=next(names)) for binder in self.binders)
-        images: dict[str, Term] = {
-            old.name: Var(new.name) for old, new in zip(self.binders, binders, strict=True)
+        images: dict[str, fo.Term] = {
+            old.name: fo.Var(new.name) for old, new in zip(self.binders, binders, strict=True)
         }
 
-        def image(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        def image(terms: tuple[fo.Term, ...]) -> tuple[fo.Term, ...]:
             return substitute_terms(terms, images)
 
         values = {column: image(terms) for column, terms in self.values.items()}
@@ -215,16 +196,19 @@ class _Group:
             self, key=image(self.key), binders=binders, where=substitute(self.where, images), values=values
         )
 
-    def meets(self, other: _Group) -> tuple[Formula, ...] | None:
+    def meets(self, other: _Group) -> tuple[fo.Formula, ...] | None:
         """Return its condition with the one that both keys have the same values; None if they never have."""
         pairs = [(t, u) for t, u in zip(self.key, other.key, strict=True) if t != u]
-        if any(isinstance(t, Const) and isinstance(u, Const) for t, u in pairs):
+        if any(isinstance(t, fo.Const) and isinstance(u, fo.Const) for t, u in pairs):
             return None
-        return (*(Equal(t, u) for t, u in pairs), *((self.where,) if self.where != TRUE else ()))
+        return (*(fo.Equal(t, u) for t, u in pairs), *((self.where,) if self.where != fo.TRUE else ()))
 
 
 def _without_columns(
-    sets: Sequence[Assign], relation: Relation, closed: Callable[[Resolved], Expanded], names: Iterator[str]
+    sets: Sequence[Assign],
+    relation: Relation,
+    closed: Callable[[fo.Resolved], fo.Expanded],
+    names: Iterator[str],
 ) -> Iterator[Statement]:
     """Yield the deletions and insertions for these sets of columns of one relation, in one effect.
 
@@ -242,7 +226,7 @@ def _without_columns(
 
 
 def _groups(
-    sets: Sequence[Assign], relation: Relation, closed: Callable[[Resolved], Expanded]
+    sets: Sequence[Assign], relation: Relation, closed: Callable[[fo.Resolved], fo.Expanded]
 ) -> list[_Group]:
     found: dict[object, _Group] = {}
     for one in sets:
@@ -258,16 +242,16 @@ def _groups(
 
 
 def _deletion(group: _Group, relation: Relation, names: Iterator[str]) -> Delete:
-    row: list[Term] = [Wildcard(sort) for sort in relation.sorts]
+    row: list[fo.Term] = [fo.Wildcard(sort) for sort in relation.sorts]
     for column, term in zip(relation.keys, group.key, strict=True):
         row[column] = term
     args, wild = without_wildcards(row, names)
-    return Delete(Atom(relation.name, args), (*group.binders, *wild), group.where, span=group.span)
+    return Delete(fo.Atom(relation.name, args), (*group.binders, *wild), group.where, span=group.span)
 
 
 def _parts(
     group: _Group, others: Sequence[_Group]
-) -> Iterator[tuple[tuple[_Group, ...], tuple[Formula, ...]]]:
+) -> Iterator[tuple[tuple[_Group, ...], tuple[fo.Formula, ...]]]:
     """Yield each subset of the other groups, with the condition that exactly their keys equal this key."""
     if not others:
         yield (), ()
@@ -279,40 +263,42 @@ def _parts(
             yield (other, *part), (*meeting, *condition)
 
 
-def _apart_from(other: _Group, group: _Group) -> tuple[Formula, ...]:
+def _apart_from(other: _Group, group: _Group) -> tuple[fo.Formula, ...]:
     """Return the condition that the other group does not set the fact with the key of this one."""
     meeting = other.meets(group)
     if meeting is None:
         return ()
-    return (Not(quantify(Exists, other.binders, conjunction(meeting))),)
+    return (fo.Not(fo.quantify(fo.Exists, other.binders, fo.conjunction(meeting))),)
 
 
 def _insertions(
     group: _Group,
     others: Sequence[_Group],
-    condition: Sequence[Formula],
+    condition: Sequence[fo.Formula],
     relation: Relation,
     names: Iterator[str],
 ) -> Iterator[Insert]:
     """Yield insertions of the fact with the key of the group, as all of these groups set it."""
     binders = [binder for each in (group, *others) for binder in each.binders]
-    values: dict[int, tuple[Term, ...]] = {}
+    values: dict[int, tuple[fo.Term, ...]] = {}
     for each in (group, *others):
         for column, given in each.values.items():
             values[column] = tuple(dict.fromkeys((*values.get(column, ()), *given)))
-    row: list[Term] = []
-    replaced, key = list[Binder](), iter(group.key)
+    row: list[fo.Term] = []
+    replaced, key = list[fo.Binder](), iter(group.key)
     for column, sort in enumerate(relation.sorts):
         if column in relation.keys:
             row.append(next(key))
             continue
-        old = Binder(next(names), sort, wild=True)
-        row.append(Var(old.name))
+        old = fo.Binder(next(names), sort, wild=True)
+        row.append(fo.Var(old.name))
         (replaced if column in values else binders).append(old)
-    old_fact = quantify(Exists, replaced, Atom(relation.name, tuple(row), sorts=relation.sorts))
-    own = (group.where,) if group.where != TRUE else ()
-    where = conjunction((old_fact, *own, *condition))
+    old_fact = fo.quantify(fo.Exists, replaced, fo.Atom(relation.name, tuple(row), sorts=relation.sorts))
+    own = (group.where,) if group.where != fo.TRUE else ()
+    where = fo.conjunction((old_fact, *own, *condition))
     for chosen in product(*values.values()):
         new = dict(zip(values, chosen, strict=True))
         args = tuple(new.get(column, term) for column, term in enumerate(row))
-        yield Insert(Atom(relation.name, args, sorts=relation.sorts), tuple(binders), where, span=group.span)
+        yield Insert(
+            fo.Atom(relation.name, args, sorts=relation.sorts), tuple(binders), where, span=group.span
+        )

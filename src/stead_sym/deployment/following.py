@@ -17,36 +17,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import AgentRole, Parts, Policy, View
 from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Fresh, Insert, Statement, Tool
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.printer import print_formula
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Derived,
-    Did,
-    Expanded,
-    Formula,
-    Past,
-    Previously,
-    Quantified,
-    Since,
-    Term,
-    Var,
-    Wildcard,
-    children,
-    free_variables,
-    map_children,
-    tells_of_steps,
-    terms,
-)
 from stead_sym.relational.schema import Relation, Schema
 
 Scope: TypeAlias = Mapping[str, str]
 """The sort of each variable around a formula."""
-Visit: TypeAlias = Callable[[Expanded, Scope], Expanded]
+Visit: TypeAlias = Callable[[fo.Expanded, Scope], fo.Expanded]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +52,8 @@ class SinceThen:
 
     relation: Relation
     variables: tuple[str, ...]
-    left: Formula
-    right: Formula
+    left: fo.Formula
+    right: fo.Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +62,7 @@ class Before:
 
     relation: Relation
     variables: tuple[str, ...]
-    body: Formula
+    body: fo.Formula
 
 
 Kept: TypeAlias = LastStep | SinceThen | Before
@@ -124,7 +105,7 @@ class History:
 
 
 def history_of(
-    parts: Parts, schema: Schema, specs: Iterable[Expanded], running: Mapping[str, str]
+    parts: Parts, schema: Schema, specs: Iterable[fo.Expanded], running: Mapping[str, str]
 ) -> History:
     """Return the history that relevant formulas of the expanded parts, and the ``specs``, need.
 
@@ -132,7 +113,7 @@ def history_of(
     """
     following = _Following(parts, schema)
     mapped(parts, following, running)
-    asked = [formula for formula in specs if tells_of_steps(formula)]
+    asked = [formula for formula in specs if fo.tells_of_steps(formula)]
     for formula in asked:
         following(formula, {})
     return History(tuple(following.kept.values()), following.agents, tuple(map(str, asked)))
@@ -148,11 +129,11 @@ def followed(parts: Parts, schema: Schema, history: History) -> Parts:
 
 
 def followed_formula(
-    parts: Parts, schema: Schema, history: History, formula: Expanded, scope: Scope
-) -> Expanded:
+    parts: Parts, schema: Schema, history: History, formula: fo.Expanded, scope: Scope
+) -> fo.Expanded:
     """Return the formula with atoms of the history; raises `DeclarationError` if the history lacks one."""
     found = _Following(parts, schema, history)(formula, scope)
-    if tells_of_steps(found):
+    if fo.tells_of_steps(found):
         raise DeclarationError(
             f"`{formula}` is about steps of which this verification keeps nothing; give it to `verify` among"
             " the questions",
@@ -176,22 +157,22 @@ class _Following:
         self.kept: dict[str, Kept] = {each.relation.name: each for each in (history.kept if history else ())}
         self.agents: dict[str, tuple[str, ...]] = dict(history.agents if history else {})
 
-    def __call__(self, formula: Expanded, scope: Scope) -> Expanded:
-        if not tells_of_steps(formula):
+    def __call__(self, formula: fo.Expanded, scope: Scope) -> fo.Expanded:
+        if not fo.tells_of_steps(formula):
             return formula
-        if isinstance(formula, Quantified):
+        if isinstance(formula, fo.Quantified):
             inner = {**scope, formula.binder.name: formula.binder.sort}
             return replace(formula, body=self(formula.body, inner))
-        formula = map_children(
+        formula = fo.map_children(
             lambda child: self(child, scope), formula
         )  # also in `count` and `sum` of terms
-        if isinstance(formula, Did):
+        if isinstance(formula, fo.Did):
             return self._did(formula)
-        if isinstance(formula, Past) and not any(map(tells_of_steps, children(formula))):
+        if isinstance(formula, fo.Past) and not any(map(fo.tells_of_steps, fo.children(formula))):
             return self._past(formula, scope)
         return formula
 
-    def _did(self, formula: Did) -> Expanded:
+    def _did(self, formula: fo.Did) -> fo.Expanded:
         tool = self.tools[formula.tool]
         agent = None if tool.name in self.making else formula.agent  # only one agent has the tool
         if self.grows:
@@ -200,17 +181,17 @@ class _Following:
             whole = tuple(range(len(tool.params)))
             for who in (None, *self.agents.get(tool.name, ())):
                 self._step(tool, whole, who, formula.refused)
-        places = tuple(k for k, term in enumerate(formula.args) if not isinstance(term, Wildcard))
+        places = tuple(k for k, term in enumerate(formula.args) if not isinstance(term, fo.Wildcard))
         name = self._step(tool, places, agent, formula.refused)
         if name is None:
             return formula
         args, sorts = tuple(formula.args[k] for k in places), tuple(tool.params[k].sort for k in places)
-        return Atom(name, args, sorts=sorts, span=formula.span)
+        return fo.Atom(name, args, sorts=sorts, span=formula.span)
 
     def _step(self, tool: Tool, places: tuple[int, ...], agent: str | None, refused: bool) -> str | None:
         """Return the name of the relation; None if the history has no such relation."""
-        blanks = (Var(_blank(places.index(k))) if k in places else "_" for k in range(len(tool.params)))
-        name = print_formula(Did(tool.name, tuple(blanks), agent, refused))  # type: ignore[arg-type]
+        blanks = (fo.Var(_blank(places.index(k))) if k in places else "_" for k in range(len(tool.params)))
+        name = print_formula(fo.Did(tool.name, tuple(blanks), agent, refused))  # type: ignore[arg-type]
         if name not in self.kept:
             if not self.grows:
                 return None
@@ -221,12 +202,12 @@ class _Following:
             self.kept[name] = LastStep(relation, made, places, agent, whole, refused)
         return name
 
-    def _past(self, formula: Past, scope: Scope) -> Expanded:
+    def _past(self, formula: fo.Past, scope: Scope) -> fo.Expanded:
         """Return the atom, or the formula itself if the history does not have it."""
         order = _in_order(formula)
-        blanks = {name: Var(_blank(k)) for k, name in enumerate(order)}
+        blanks = {name: fo.Var(_blank(k)) for k, name in enumerate(order)}
         general = substitute(formula, blanks)
-        assert isinstance(general, Past)
+        assert isinstance(general, fo.Past)
         sorts = tuple(scope[name] for name in order)
         name = spoken(general)
         while name in self.kept and self.kept[name].relation.sorts != sorts:
@@ -236,11 +217,11 @@ class _Following:
                 return formula
             relation, names = Relation(name, sorts, tells_history=True), tuple(map(str, blanks.values()))
             match general:
-                case Since(left, right):
+                case fo.Since(left, right):
                     self.kept[name] = SinceThen(relation, names, left, right)
-                case Previously(body):
+                case fo.Previously(body):
                     self.kept[name] = Before(relation, names, body)
-        return Atom(name, tuple(Var(variable) for variable in order), span=formula.span)
+        return fo.Atom(name, tuple(fo.Var(variable) for variable in order), span=formula.span)
 
 
 def _blank(number: int) -> str:
@@ -248,28 +229,28 @@ def _blank(number: int) -> str:
     return f"‹{number + 1}›"
 
 
-def spoken(formula: Past | Did) -> str:
+def spoken(formula: fo.Past | fo.Did) -> str:
     """Return the formula as it is usually written: `once f` for `true since f`."""
-    if isinstance(formula, Since) and formula.left == TRUE:
-        return print_formula(Derived("once", (formula.right,)))
+    if isinstance(formula, fo.Since) and formula.left == fo.TRUE:
+        return print_formula(fo.Derived("once", (formula.right,)))
     return print_formula(formula)
 
 
-def _in_order(formula: Formula) -> tuple[str, ...]:
+def _in_order(formula: fo.Formula) -> tuple[str, ...]:
     """Return the free variables in the order in which they first occur."""
     found: dict[str, None] = {}
 
-    def visit(part: Formula, bound: frozenset[str]) -> None:
-        if isinstance(part, Quantified):
+    def visit(part: fo.Formula, bound: frozenset[str]) -> None:
+        if isinstance(part, fo.Quantified):
             bound = bound | {part.binder.name}
-        for term in terms(part):
-            if isinstance(term, Var) and term.name not in bound:
+        for term in fo.terms(part):
+            if isinstance(term, fo.Var) and term.name not in bound:
                 found[term.name] = None
-        for child in children(part):
+        for child in fo.children(part):
             visit(child, bound)
 
     visit(formula, frozenset())
-    assert found.keys() == free_variables(formula)
+    assert found.keys() == fo.free_variables(formula)
     return tuple(found)
 
 
@@ -306,11 +287,11 @@ def mapped(parts: Parts, visit: Visit, running: Mapping[str, str] | None) -> Par
     )
 
 
-def scoped_formulas(parts: Parts, running: Mapping[str, str] | None = None) -> list[tuple[Formula, Scope]]:
+def scoped_formulas(parts: Parts, running: Mapping[str, str] | None = None) -> list[tuple[fo.Formula, Scope]]:
     """Return the formulas that `mapped` visits, each with the sorts of the variables around it."""
-    found = list[tuple[Formula, Scope]]()
+    found = list[tuple[fo.Formula, Scope]]()
 
-    def record(formula: Expanded, scope: Scope) -> Expanded:
+    def record(formula: fo.Expanded, scope: Scope) -> fo.Expanded:
         found.append((formula, dict(scope)))
         return formula
 
@@ -327,9 +308,9 @@ def _views(views: tuple[View, ...], visit: Visit) -> tuple[View, ...]:
 def _policy(policy: Policy, tools: Iterable[Tool], visit: Visit) -> Policy:
     params = {tool.name: tool.params for tool in tools}
 
-    def scope(tool: str, args: Iterable[Term]) -> Scope:
+    def scope(tool: str, args: Iterable[fo.Term]) -> Scope:
         pairs = zip(args, params[tool], strict=True)
-        return {term.name: param.sort for term, param in pairs if isinstance(term, Var)}
+        return {term.name: param.sort for term, param in pairs if isinstance(term, fo.Var)}
 
     return replace(
         policy,

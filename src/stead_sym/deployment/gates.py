@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Gate, Line
 from stead_sym.deployment.tool import Effect, Tool
@@ -18,18 +19,6 @@ from stead_sym.errors import InputError
 from stead_sym.logic.folding import conjoin
 from stead_sym.logic.names import nearest
 from stead_sym.logic.sorts import is_wildcard, substitute
-from stead_sym.logic.syntax import (
-    TRUE,
-    Const,
-    Equal,
-    Formula,
-    Not,
-    Resolved,
-    Term,
-    Var,
-    conjunction,
-    disjunction,
-)  # fmt: skip
 
 
 def under_gates(deployment: Deployment, names: str | Iterable[str]) -> Deployment:
@@ -60,40 +49,40 @@ def _gated(tool: Tool, gates: Iterable[Gate]) -> Tool:
     guard = conjoin(tool.guard, *(allowed(gate, tool) for gate in gates if not gate.refuses))
     passes = conjoin(*(allowed(gate, tool) for gate in gates if gate.refuses))
     effects = tool.effects
-    if passes != TRUE:
+    if passes != fo.TRUE:
         taken = (replace(effect, when=conjoin(passes, effect.when)) for effect in effects)
-        effects = (*taken, Effect(when=Not(passes), refused=True))
+        effects = (*taken, Effect(when=fo.Not(passes), refused=True))
     return replace(tool, guard=guard, effects=effects)
 
 
-def allowed(gate: Gate, tool: Tool) -> Formula:
+def allowed(gate: Gate, tool: Tool) -> fo.Formula:
     """Return the formula, of the parameters of a tool, that the gate allows its call.
 
     No `forbid` line matches it. If the gate denies what no line matches, some `permit` line matches it.
     """
     own = [line for line in gate.lines if line.tool == tool.name]
-    forbidding = (Not(matched(line, tool)) for line in own if not line.permits)
-    permitting = disjunction(tuple(matched(line, tool) for line in own if line.permits))
-    if not gate.denies or permitting == TRUE:
-        return conjunction(tuple(forbidding))
-    return conjunction((permitting, *forbidding))
+    forbidding = (fo.Not(matched(line, tool)) for line in own if not line.permits)
+    permitting = fo.disjunction(tuple(matched(line, tool) for line in own if line.permits))
+    if not gate.denies or permitting == fo.TRUE:
+        return fo.conjunction(tuple(forbidding))
+    return fo.conjunction((permitting, *forbidding))
 
 
-def matched(line: Line, tool: Tool) -> Resolved:
+def matched(line: Line, tool: Tool) -> fo.Resolved:
     """Return the formula, of the parameters of a tool, that the line matches its call.
 
     A variable that occurs twice in the line makes the two arguments equal.
     """
-    images: dict[str, Term] = {}
-    equal: list[Formula] = []
+    images: dict[str, fo.Term] = {}
+    equal: list[fo.Formula] = []
     for term, param in zip(line.args, tool.params, strict=True):
-        own = Var(param.name)
-        if isinstance(term, Var):
+        own = fo.Var(param.name)
+        if isinstance(term, fo.Var):
             if images.setdefault(term.name, own) != own:
-                equal.append(Equal(images[term.name], own))
-        elif isinstance(term, Const):
-            equal.append(Equal(own, term))
+                equal.append(fo.Equal(images[term.name], own))
+        elif isinstance(term, fo.Const):
+            equal.append(fo.Equal(own, term))
         else:
             assert is_wildcard(term), f"{term} is no argument of a gate's line"
     when = substitute(line.when, images)
-    return conjunction((*equal, *(() if when == TRUE else (when,))))
+    return fo.conjunction((*equal, *(() if when == fo.TRUE else (when,))))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import (
     Grounding,
@@ -25,7 +26,6 @@ from stead_sym.deployment.history import begun
 from stead_sym.deployment.semantics import breaks_claim
 from stead_sym.errors import NoInitialState
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Atom, Expanded, Formula, map_children
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -128,8 +128,8 @@ def _by_references(deployment: Deployment, ground: Grounding) -> Iterator[Propos
                 yield disjunction(-atom, *there.get(fact.args[reference.column], ()))
 
 
-def _of_successor(formula: Expanded) -> Formula:
+def _of_successor(formula: fo.Expanded) -> fo.Formula:
     """Return the same formula about D', for an empty D."""
-    if isinstance(formula, Atom):
+    if isinstance(formula, fo.Atom):
         return replace(formula, primed=True)
-    return map_children(_of_successor, formula)
+    return fo.map_children(_of_successor, formula)

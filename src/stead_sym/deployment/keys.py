@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Tool
-from stead_sym.logic.syntax import Atom, Exists, Formula, Not, Term, Var, conjuncts
 from stead_sym.relational.schema import Schema
 
 
@@ -23,7 +23,7 @@ def respects(tool: Tool, effect: Effect, insert: Insert, key: tuple[int, ...], s
     fresh = {binder.name for binder in effect.fresh}
     if any(_name(args[k]) in fresh for k in key):
         return True
-    required = [part for formula in _conditions(tool, effect, insert) for part in conjuncts(formula)]
+    required = [part for formula in _conditions(tool, effect, insert) for part in fo.conjuncts(formula)]
     return any(_clears(s, insert.atom, key, required) for s in effect.statements) or any(
         _excludes(part, insert.atom, key) for part in required
     )
@@ -35,23 +35,23 @@ def _free(insert: Insert, fixed: Set[str | None], schema: Schema) -> Set[str]:
     A variable is left out if an atom of the condition has it beside a declared key that is given.
     """
     free = {binder.name for binder in insert.binders} - fixed
-    atoms = [pair for part in conjuncts(insert.where) for pair in _keyed(part, schema)]
+    atoms = [pair for part in fo.conjuncts(insert.where) for pair in _keyed(part, schema)]
     while given := [pair for pair in atoms if free.isdisjoint(pair[0])]:
         atoms = [pair for pair in atoms if pair not in given]
         free -= {name for _, names in given for name in names}
     return free
 
 
-def _keyed(condition: Formula, schema: Schema) -> Iterator[tuple[Set[str | None], Set[str | None]]]:
+def _keyed(condition: fo.Formula, schema: Schema) -> Iterator[tuple[Set[str | None], Set[str | None]]]:
     """Yield for an atom the names at the declared key of its relation, and all of its free names.
 
     The condition is an atom P(k, v), or ∃y. P(k, v) such that k has no y.
     """
     quantified = set[str | None]()
-    while isinstance(condition, Exists):
+    while isinstance(condition, fo.Exists):
         quantified.add(condition.binder.name)
         condition = condition.body
-    if not isinstance(condition, Atom) or not schema.has_relation(condition.relation):
+    if not isinstance(condition, fo.Atom) or not schema.has_relation(condition.relation):
         return
     keys = schema.relation(condition.relation).keys
     given = {_name(condition.args[k]) for k in keys}
@@ -59,7 +59,7 @@ def _keyed(condition: Formula, schema: Schema) -> Iterator[tuple[Set[str | None]
         yield given, {_name(term) for term in condition.args} - quantified
 
 
-def _clears(statement: object, atom: Atom, key: tuple[int, ...], required: Sequence[Formula]) -> bool:
+def _clears(statement: object, atom: fo.Atom, key: tuple[int, ...], required: Sequence[fo.Formula]) -> bool:
     """Return whether the statement deletes the facts with the key of the atom.
 
     It deletes all of them, or the one that a condition requires.
@@ -78,16 +78,16 @@ def _clears(statement: object, atom: Atom, key: tuple[int, ...], required: Seque
             return False
 
 
-def _excludes(condition: Formula, atom: Atom, key: tuple[int, ...]) -> bool:
+def _excludes(condition: fo.Formula, atom: fo.Atom, key: tuple[int, ...]) -> bool:
     """Return whether the condition implies that no fact has the key of the atom: ~exists y. P(key, y)."""
-    if not isinstance(condition, Not):
+    if not isinstance(condition, fo.Not):
         return False
     body, quantified = condition.body, set[str]()
-    while isinstance(body, Exists):
+    while isinstance(body, fo.Exists):
         quantified.add(body.binder.name)
         body = body.body
     return (
-        isinstance(body, Atom)
+        isinstance(body, fo.Atom)
         and body.relation == atom.relation
         and all(
             _name(term) in quantified or (k in key and term == atom.args[k])
@@ -96,10 +96,10 @@ def _excludes(condition: Formula, atom: Atom, key: tuple[int, ...]) -> bool:
     )
 
 
-def _conditions(tool: Tool, effect: Effect, insert: Insert) -> Iterator[Formula]:
+def _conditions(tool: Tool, effect: Effect, insert: Insert) -> Iterator[fo.Formula]:
     yield from (tool.guard, effect.when, insert.where)
     yield from (s.where for s in effect.statements if isinstance(s, Choose))
 
 
-def _name(term: Term) -> str | None:
-    return term.name if isinstance(term, Var) else None
+def _name(term: fo.Term) -> str | None:
+    return term.name if isinstance(term, fo.Var) else None

@@ -16,6 +16,7 @@ from typing import cast
 
 from lark import Lark, Token
 
+import stead_sym.logic.syntax as fo
 from stead_sym.data.source import Argument, Column, Database, FactsFrom, File, Given, Into
 from stead_sym.deployment.accepted import accepted_in
 from stead_sym.deployment.deployment import Deployment
@@ -59,7 +60,6 @@ from stead_sym.logic.parser import (
     tokens_of,
     trees_of,
 )
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Definition, Formula
 from stead_sym.relational.schema import Relation, Sort
 from stead_sym.support.caches import keep_last
 
@@ -190,7 +190,7 @@ def read_items(text: str, source: str) -> Items:
     return _Reader(source).items(syntax_tree(text, source))
 
 
-def read_tool_head(text: str, source: str) -> tuple[str, tuple[Binder, ...]]:
+def read_tool_head(text: str, source: str) -> tuple[str, tuple[fo.Binder, ...]]:
     """Read `w(x: s)`, a name with parameters; raises `ParseError`."""
     return _Reader(source).head(_tree(text, "tool_head", source))
 
@@ -211,13 +211,13 @@ def read_gate(text: str, source: str) -> Gate:
     return _Reader(source).gate(trees_of(_tree(text, "gates", source))[0])
 
 
-def read_facts(text: str, source: str) -> tuple[Atom, ...]:
+def read_facts(text: str, source: str) -> tuple[fo.Atom, ...]:
     """Read the facts `P(a, b)` of an `init`; raises `ParseError`."""
     reader = _Reader(source).formulas
     return tuple(reader.atom(node) for node in trees_of(_tree(text, "facts", source)))
 
 
-def read_constraint(text: str, source: str) -> Formula | FairAction:
+def read_constraint(text: str, source: str) -> fo.Formula | FairAction:
     """Read what follows the word `fair`; raises `ParseError`."""
     return _Reader(source).constraint(trees_of(_tree(text, "constraint", source))[0])
 
@@ -309,7 +309,7 @@ class _Reader:
             systems=tuple(map(self.text, named("system"))),
             instructions=tuple(map(self.text, named("instructions"))),
             calls=tuple(map(self.calls, named("agent_calls"))),
-            each=Binder(str(each[0]), str(each[1]), span=span(each[0])) if each else None,
+            each=fo.Binder(str(each[0]), str(each[1]), span=span(each[0])) if each else None,
             span=span(name),
         )
 
@@ -397,15 +397,17 @@ class _Reader:
         most = self.formulas.number(number[0]) if number else None
         return Bound(str(sort), most, self.formulas.span(sort))
 
-    def definition(self, node: Node) -> Definition:
+    def definition(self, node: Node) -> fo.Definition:
         name, trees = _name(node), trees_of(node)
         params = self.params(trees[0]) if len(trees) == 2 else ()
-        return Definition(str(name), params, self.formulas.formula(trees[-1]), span=self.formulas.span(name))
+        return fo.Definition(
+            str(name), params, self.formulas.formula(trees[-1]), span=self.formulas.span(name)
+        )
 
-    def params(self, node: Node) -> tuple[Binder, ...]:
+    def params(self, node: Node) -> tuple[fo.Binder, ...]:
         return tuple(binder for child in trees_of(node) for binder in self.formulas.binders(child))
 
-    def head(self, node: Node) -> tuple[str, tuple[Binder, ...]]:
+    def head(self, node: Node) -> tuple[str, tuple[fo.Binder, ...]]:
         return str(_name(node)), self.params(trees_of(node)[0])
 
     def tool(self, node: Node) -> Tool:
@@ -427,9 +429,9 @@ class _Reader:
             span=self.formulas.span(_name(node)),
         )
 
-    def condition(self, nodes: list[Node]) -> Formula:
+    def condition(self, nodes: list[Node]) -> fo.Formula:
         """Return the formula of a `guard`, `when` or `where`, or `true`."""
-        return self.formulas.formula(trees_of(nodes[0])[0]) if nodes else TRUE
+        return self.formulas.formula(trees_of(nodes[0])[0]) if nodes else fo.TRUE
 
     def effect(self, node: Node) -> Effect:
         when = [child for child in trees_of(node) if child.data == "when"]
@@ -447,7 +449,7 @@ class _Reader:
             span=self.formulas.span(node),
         )
 
-    def constraint(self, node: Node) -> Formula | FairAction:
+    def constraint(self, node: Node) -> fo.Formula | FairAction:
         """Return what follows the word `fair`."""
         if node.data not in ("fair_calls", "fair_turns"):
             return self.formulas.formula(node)

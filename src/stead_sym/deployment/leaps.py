@@ -39,6 +39,7 @@ from math import prod
 from types import MappingProxyType
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.brought_in import Sources, columns_bounded
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import (
@@ -57,7 +58,6 @@ from stead_sym.deployment.semantics import given, postcondition, takes
 from stead_sym.deployment.tool import Call, Effect, Tool
 from stead_sym.deployment.witnesses import Needs, OutsideForm, Witnesses
 from stead_sym.logic.kernel import written
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -134,7 +134,7 @@ def asked(deployment: Deployment, tool: Tool, effect: Effect) -> Asked:
 
 def _bounded(deployment: Deployment, sort: str, columns: Mapping[tuple[str, int], Sources]) -> int | None:
     """Return n_S, the largest number of new values of the sort in D'; None if the shape does not bound it."""
-    sources: dict[Formula | str, int] = {}
+    sources: dict[fo.Formula | str, int] = {}
     for relation in deployment.schema.relations:
         for place, own in enumerate(relation.sorts):
             if own == sort:
@@ -183,7 +183,7 @@ def _facts(deployment: Deployment, names: Mapping[str, int]) -> int:
     return sum(prod(size[sort] for sort in relation.sorts) for relation in deployment.schema.relations)
 
 
-def _outside(formula: Formula) -> str:
+def _outside(formula: fo.Formula) -> str:
     return f"`{formula}` asks for further values for each value that is brought in; {_INSTEAD}"
 
 

@@ -24,23 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import AgentRole, Calls, FairAction
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Statement, Tool, carrying
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.folding import conjoin
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Exists,
-    Formula,
-    Not,
-    Same,
-    conjunction,
-    disjunction,
-    quantify,
-    variables_of,
-)
 from stead_sym.relational.schema import Relation, message_begun, message_place
 
 MOST_CALLS = 3
@@ -120,8 +108,8 @@ def in_messages(agents: Sequence[AgentRole], tools: Sequence[Tool]) -> tuple[Too
     messages = [_Messages(agent, tools) for agent in agents if agent.calls is not None]
     if not messages:
         return tuple(tools)
-    idle = conjunction(tuple(message.lets_others for message in messages))
-    kept = tuple(Ensure(Same(r.name)) for r in message_relations(agents, tools))
+    idle = fo.conjunction(tuple(message.lets_others for message in messages))
+    kept = tuple(Ensure(fo.Same(r.name)) for r in message_relations(agents, tools))
     found: list[Tool] = []
     for tool in tools:
         own = next((message for message in messages if tool.name in message.agent.tools), None)
@@ -131,7 +119,7 @@ def in_messages(agents: Sequence[AgentRole], tools: Sequence[Tool]) -> tuple[Too
             )
             found.append(replace(tool, guard=conjoin(tool.guard, idle), effects=tuple(effects)))
         else:
-            others = conjunction(tuple(message.lets_others for message in messages if message is not own))
+            others = fo.conjunction(tuple(message.lets_others for message in messages if message is not own))
             found += (own.writing(tool, others), own.carrying(tool, others))
     return tuple(found)
 
@@ -143,43 +131,43 @@ class _Messages:
         assert agent.calls is not None
         self.agent, self.most, self.stops = agent, agent.calls.most, agent.calls.stops
         self.parallel = agent.calls.parallel
-        self.begun = Atom(message_begun(agent.name))
+        self.begun = fo.Atom(message_begun(agent.name))
         self.places = range(1, self.most + 1)
         own = [tool for tool in tools if tool.name in agent.tools]
         self.full = {
-            place: disjunction(tuple(self._some(tool, place) for tool in own)) for place in self.places
+            place: fo.disjunction(tuple(self._some(tool, place) for tool in own)) for place in self.places
         }
         places = tuple(message_place(tool.name, place) for tool in own for place in self.places)
         self.relations = (*places, self.begun.relation) if self.parallel else places
         self.none = self._none_before(self.most + 1)
-        self.lets_others = disjunction((self.none, self.begun)) if self.parallel else self.none
+        self.lets_others = fo.disjunction((self.none, self.begun)) if self.parallel else self.none
 
-    def writing(self, tool: Tool, others: Formula) -> Tool:
+    def writing(self, tool: Tool, others: fo.Formula) -> Tool:
         """Return the tool that writes a call; ``others`` is true if the messages of other agents let it."""
-        is_written: Formula = disjunction((self.full[1], self.none))
+        is_written: fo.Formula = fo.disjunction((self.full[1], self.none))
         if self.parallel:
-            is_written = Not(self.begun)
-        may_write = conjunction((Not(self.full[self.most]), is_written))
+            is_written = fo.Not(self.begun)
+        may_write = fo.conjunction((fo.Not(self.full[self.most]), is_written))
         effects = tuple(
             Effect(
                 (Insert(self._atom(tool, place)),),
-                conjunction((*((self.full[place - 1],) if place > 1 else ()), Not(self.full[place]))),
+                fo.conjunction((*((self.full[place - 1],) if place > 1 else ()), fo.Not(self.full[place]))),
             )
             for place in self.places
         )
         return replace(tool, guard=conjoin(tool.guard, others, may_write), effects=effects, writes=True)
 
-    def carrying(self, tool: Tool, others: Formula) -> Tool:
+    def carrying(self, tool: Tool, others: fo.Formula) -> Tool:
         """Return the event that carries a call out; in parallel only if the messages of ``others`` let it."""
         turns = {place: self._turn(tool, place) for place in self.places}
         removed: tuple[Statement, ...] = tuple(
             Delete(self._atom(tool, place), where=turn) for place, turn in turns.items()
         )
         if self.parallel:
-            more = disjunction(
+            more = fo.disjunction(
                 tuple(conjoin(self._atom(tool, place), turns[place], self._other(place)) for place in turns)
             )
-            removed += (Insert(self.begun, where=more), Delete(self.begun, where=Not(more)))
+            removed += (Insert(self.begun, where=more), Delete(self.begun, where=fo.Not(more)))
         ended = (Clear(self.relations),) if self.stops else removed
         effects = [
             replace(
@@ -189,9 +177,9 @@ class _Messages:
             )
             for e in tool.effects
         ]
-        if tool.guard != TRUE:
-            effects.append(Effect(ended, Not(tool.guard), refused=True))
-        is_next = disjunction(tuple(conjoin(self._atom(tool, place), turns[place]) for place in turns))
+        if tool.guard != fo.TRUE:
+            effects.append(Effect(ended, fo.Not(tool.guard), refused=True))
+        is_next = fo.disjunction(tuple(conjoin(self._atom(tool, place), turns[place]) for place in turns))
         return Tool(
             carrying(tool.name),
             tool.params,
@@ -202,33 +190,33 @@ class _Messages:
             span=tool.span,
         )
 
-    def _none_before(self, place: int) -> Formula:
+    def _none_before(self, place: int) -> fo.Formula:
         """Return the formula that all places before this one are empty."""
-        return conjunction(tuple(Not(self.full[k]) for k in self.places if k < place))
+        return fo.conjunction(tuple(fo.Not(self.full[k]) for k in self.places if k < place))
 
-    def _turn(self, tool: Tool, place: int) -> Formula:
+    def _turn(self, tool: Tool, place: int) -> fo.Formula:
         """Return the formula that the call of the tool at this place is the next of its kind.
 
         In parallel that is the first place with this call, and otherwise the first of the message.
         """
         if not self.parallel:
             return self._none_before(place)
-        return conjunction(tuple(Not(self._atom(tool, k)) for k in self.places if k < place))
+        return fo.conjunction(tuple(fo.Not(self._atom(tool, k)) for k in self.places if k < place))
 
-    def _other(self, place: int) -> Formula:
+    def _other(self, place: int) -> fo.Formula:
         """Return the formula that another place is full."""
-        return disjunction(tuple(self.full[k] for k in self.places if k != place))
+        return fo.disjunction(tuple(self.full[k] for k in self.places if k != place))
 
     @staticmethod
-    def _atom(tool: Tool, place: int) -> Atom:
-        return Atom(
+    def _atom(tool: Tool, place: int) -> fo.Atom:
+        return fo.Atom(
             message_place(tool.name, place),
-            variables_of(tool.params),
+            fo.variables_of(tool.params),
             sorts=tuple(param.sort for param in tool.params),
         )
 
     @classmethod
-    def _some(cls, tool: Tool, place: int) -> Formula:
+    def _some(cls, tool: Tool, place: int) -> fo.Formula:
         """Return the formula that this place has a call of the tool."""
-        binders = [Binder(param.name, param.sort) for param in tool.params]
-        return quantify(Exists, binders, cls._atom(tool, place))
+        binders = [fo.Binder(param.name, param.sort) for param in tool.params]
+        return fo.quantify(fo.Exists, binders, cls._atom(tool, place))

@@ -8,33 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Tool
-from stead_sym.logic.syntax import (
-    OFFERED,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Definition,
-    Equal,
-    Exists,
-    Formula,
-    Or,
-    Resolved,
-    Use,
-    Var,
-    conjunction,
-    subformulas,
-)
 from stead_sym.relational.schema import Schema
 
 
-def offers(tools: Iterable[Tool], schema: Schema) -> Mapping[str, Definition]:
+def offers(tools: Iterable[Tool], schema: Schema) -> Mapping[str, fo.Definition]:
     """Return the definitions `offered w(x) = guard_w(x) & active(x)` of the tools, by name."""
     return {
-        OFFERED + tool.name: Definition(
-            OFFERED + tool.name,
-            tuple(Binder(p.name, p.sort, declared=schema.is_finite(p.sort)) for p in tool.params),
+        fo.OFFERED + tool.name: fo.Definition(
+            fo.OFFERED + tool.name,
+            tuple(fo.Binder(p.name, p.sort, declared=schema.is_finite(p.sort)) for p in tool.params),
             _offered(tool, schema),
             span=tool.span,
         )
@@ -43,7 +27,7 @@ def offers(tools: Iterable[Tool], schema: Schema) -> Mapping[str, Definition]:
     }
 
 
-def _offered(tool: Tool, schema: Schema) -> Formula:
+def _offered(tool: Tool, schema: Schema) -> fo.Formula:
     """Return the guard, and that arguments are active unless the guard implies it.
 
     A call may have any value of a finite sort. Of a sort of integers the argument may also be a sum.
@@ -52,29 +36,31 @@ def _offered(tool: Tool, schema: Schema) -> Formula:
     for param in tool.params:
         sort = schema.sort(param.sort)
         if (sort.values is None or sort.is_numeric) and not _needs(tool.guard, param.name):
-            binder = Binder("x", param.sort, declared=sort.values is not None)
-            own = Binder("y", param.sort, declared=binder.declared) if param.name == "x" else binder
-            in_range.append(Exists(own, Equal(Var(own.name), Var(param.name))))
-    guard = () if tool.guard == TRUE and in_range else (tool.guard,)
-    return conjunction((*guard, *in_range))
+            binder = fo.Binder("x", param.sort, declared=sort.values is not None)
+            own = fo.Binder("y", param.sort, declared=binder.declared) if param.name == "x" else binder
+            in_range.append(fo.Exists(own, fo.Equal(fo.Var(own.name), fo.Var(param.name))))
+    guard = () if tool.guard == fo.TRUE and in_range else (tool.guard,)
+    return fo.conjunction((*guard, *in_range))
 
 
-def says_offered(formula: Resolved, definitions: Mapping[str, Definition]) -> bool:
+def says_offered(formula: fo.Resolved, definitions: Mapping[str, fo.Definition]) -> bool:
     """Return True if the formula has an `offered`, perhaps in a definition that it uses."""
-    used = {part.definition for part in subformulas(formula) if isinstance(part, Use)}
-    return any(name.startswith(OFFERED) or says_offered(definitions[name].body, definitions) for name in used)
+    used = {part.definition for part in fo.subformulas(formula) if isinstance(part, fo.Use)}
+    return any(
+        name.startswith(fo.OFFERED) or says_offered(definitions[name].body, definitions) for name in used
+    )
 
 
-def _needs(formula: Formula, name: str) -> bool:
+def _needs(formula: fo.Formula, name: str) -> bool:
     """Return True if the formula syntactically implies that some fact holds the variable's value."""
     match formula:
-        case Atom(_, args):
-            return Var(name) in args
-        case And(parts):
+        case fo.Atom(_, args):
+            return fo.Var(name) in args
+        case fo.And(parts):
             return any(_needs(part, name) for part in parts)
-        case Or(parts):
+        case fo.Or(parts):
             return all(_needs(part, name) for part in parts)
-        case Exists(binder, body):
+        case fo.Exists(binder, body):
             return binder.name != name and _needs(body, name)
         case _:
             return False

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import Located, Span
 from stead_sym.logic.names import constants, constants_among
-from stead_sym.logic.syntax import TRUE, Binder, Definition, Formula, Globally, Term
 from stead_sym.relational.schema import Value, is_numeral
 
 Expected: TypeAlias = Literal["holds", "fails"]
@@ -21,8 +21,8 @@ class View(Located):
     """`view P(x, y) where f`: of P, the agent is shown the tuples that satisfy f."""
 
     relation: str
-    params: tuple[Binder, ...]
-    where: Formula = TRUE
+    params: tuple[fo.Binder, ...]
+    where: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Rule(Located):
     """
 
     tool: str
-    args: tuple[Term, ...] = ()
-    when: Formula = TRUE
+    args: tuple[fo.Term, ...] = ()
+    when: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Spec(Located):
     """
 
     name: str
-    formula: Formula
+    formula: fo.Formula
     whom: tuple[str, ...] = ()
     expected: Expected | None = None
     helps: bool = False
@@ -92,9 +92,9 @@ class Spec(Located):
         return f"{self.name}{whom}" + (f" expect {self.expected}" if self.expected else "")
 
 
-def invariant(name: str, formula: Formula, span: Span | None = None) -> Spec:
+def invariant(name: str, formula: fo.Formula, span: Span | None = None) -> Spec:
     """Return `invariant NAME f`."""
-    return Spec(name, Globally("A", formula, span=formula.span), helps=True, span=span)
+    return Spec(name, fo.Globally("A", formula, span=formula.span), helps=True, span=span)
 
 
 ANY = "any"
@@ -213,14 +213,14 @@ class Initially(Located):
     """
 
     relations: tuple[str, ...]
-    where: Formula = TRUE
+    where: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal(Located):
     """`terminal when f`: if nothing is offered and no event enabled, and f is true, the run stays."""
 
-    when: Formula = TRUE
+    when: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +232,8 @@ class Line(Located):
 
     permits: bool
     tool: str
-    args: tuple[Term, ...] = ()
-    when: Formula = TRUE
+    args: tuple[fo.Term, ...] = ()
+    when: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +271,10 @@ class Parts:
     """
 
     tools: tuple[Tool, ...] = ()
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[fo.Definition, ...] = ()
     views: tuple[View, ...] = ()
     policies: tuple[Policy, ...] = ()
-    fair: tuple[Formula, ...] = ()
+    fair: tuple[fo.Formula, ...] = ()
     fair_actions: tuple[FairAction, ...] = ()
     specs: tuple[Spec, ...] = ()
     agents: tuple[AgentRole, ...] = ()

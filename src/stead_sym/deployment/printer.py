@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.data.source import Loaded
 from stead_sym.deployment.parts import SELF, AgentRole, Gate, Line, Policy, Rule, Spec, View
 from stead_sym.deployment.tool import (
@@ -21,7 +22,6 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.logic.printer import print_binders, print_formula
-from stead_sym.logic.syntax import TRUE, Formula, Globally
 from stead_sym.relational.schema import escaped, holds_message
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ def _loaded(loaded: Loaded) -> Iterator[str]:
     yield f"init from {loaded.item.source}\n  into {', '.join(map(str, loaded.item.into))}"
 
 
-def _clause(word: str, formula: Formula) -> str:
-    return "" if formula == TRUE else f" {word} {print_formula(formula)}"
+def _clause(word: str, formula: fo.Formula) -> str:
+    return "" if formula == fo.TRUE else f" {word} {print_formula(formula)}"
 
 
 def _spec(spec: Spec) -> str:
-    if spec.helps and isinstance(spec.formula, Globally):
+    if spec.helps and isinstance(spec.formula, fo.Globally):
         return f"invariant {spec.name}\n  {print_formula(spec.formula.body)}"
     return f"spec {spec.head}\n  {print_formula(spec.formula)}"
 
@@ -113,7 +113,7 @@ def _agent(agent: AgentRole) -> Iterator[str]:
 def _tool(tool: Tool) -> Iterator[str]:
     description = f' "{escaped(tool.description)}"' if tool.description else ""
     yield f"{'event' if tool.event else 'tool'} {tool.name}({print_binders(tool.params)}){description}"
-    if tool.guard != TRUE:
+    if tool.guard != fo.TRUE:
         yield f"  guard {print_formula(tool.guard)}"
     if tool.effects != (Effect(),):
         for effect in tool.effects:

@@ -13,6 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.data.reading import Known, read_facts_from
 from stead_sym.data.source import FactsFrom, Loaded
 from stead_sym.deployment.callers import self_place
@@ -50,26 +51,6 @@ from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import by_position, left_out
 from stead_sym.logic.names import Head
 from stead_sym.logic.sorts import Names, check_name, expand, is_wildcard, nearest, resolve, substitute
-from stead_sym.logic.syntax import (
-    WILDCARD,
-    Atom,
-    Binder,
-    Const,
-    Definition,
-    Did,
-    Past,
-    Raw,
-    Resolved,
-    Term,
-    Use,
-    Var,
-    Wildcard,
-    children,
-    is_compound,
-    is_temporal,
-    subformulas,
-    variables_of,
-)
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 from stead_sym.relational.schema import Relation, Schema, Sort, Value, is_numeral
 
@@ -102,7 +83,7 @@ class AgentItem:
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
     calls: tuple[Calls, ...] = ()
-    each: Binder | None = None
+    each: fo.Binder | None = None
     span: Span | None = None
 
 
@@ -114,14 +95,14 @@ class Items:
     sorts: tuple[Sort, ...] = ()
     relations: tuple[Relation, ...] = ()
     texts: tuple[TextItem, ...] = ()
-    facts: tuple[Atom, ...] = ()
+    facts: tuple[fo.Atom, ...] = ()
     loads: tuple[FactsFrom, ...] = ()
     bounds: tuple[Bound, ...] = ()
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[fo.Definition, ...] = ()
     tools: tuple[Tool, ...] = ()
     views: tuple[View, ...] = ()
     policies: tuple[Policy, ...] = ()
-    fair: tuple[Raw | FairAction, ...] = ()
+    fair: tuple[fo.Raw | FairAction, ...] = ()
     specs: tuple[Spec, ...] = ()
     systems: tuple[Text, ...] = ()
     instructions: tuple[Text, ...] = ()
@@ -158,7 +139,7 @@ def resolve_items(items: Items, folder: Path | None = None) -> Deployment:
     tools = tuple(resolve_head(tool, names) for tool in tools)
     names = replace(names, definitions={**defined, **offers(tools, schema)})
     for definition in names.definitions.values():
-        use = Use(definition.name, variables_of(definition.params), span=definition.span)
+        use = fo.Use(definition.name, fo.variables_of(definition.params), span=definition.span)
         expand(use, names.definitions)  # refuses a cycle
     refuse_doubles("spec", ((s.name, s.span) for s in items.specs))
     tools = tuple(resolve_effects(tool, names) for tool in tools)
@@ -240,14 +221,14 @@ def _heads(tools: Iterable[Tool], agents: Iterable[AgentItem]) -> Mapping[str, H
     }
 
 
-def _without_past(word: str, formula: Resolved, names: Names, *, did: bool = False) -> Resolved:
+def _without_past(word: str, formula: fo.Resolved, names: Names, *, did: bool = False) -> fo.Resolved:
     """Return the formula, which follows the ``word``.
 
     Raises `DeclarationError` if it is about the past, or unless ``did`` about a step, perhaps by a
     definition.
     """
-    for part in subformulas(expand(formula, names.definitions)):
-        if isinstance(part, Past) or (isinstance(part, Did) and not did):
+    for part in fo.subformulas(expand(formula, names.definitions)):
+        if isinstance(part, fo.Past) or (isinstance(part, fo.Did) and not did):
             why = (
                 "it is to hold again and again; ask it of the present, or keep what was in a relation"
                 if did
@@ -319,7 +300,7 @@ def _loaded(loads: tuple[FactsFrom, ...], known: Known, folder: Path | None) -> 
     return tuple(read_facts_from(item, known, folder) for item in loads if folder is not None)
 
 
-def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
+def _initial(facts: tuple[fo.Atom, ...], schema: Schema) -> Known:
     """Return the facts of D0, and the constants with their sorts.
 
     The constants are the listed values and the identifiers of D0.
@@ -340,7 +321,7 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
                 "give it that many",
                 atom.span,
             )
-        if any(map(is_compound, atom.args)):
+        if any(map(fo.is_compound, atom.args)):
             raise DeclarationError(f"the fact {atom} has a sum in it; write the number", atom.span)
         for position, (term, sort) in enumerate(zip(atom.args, sorts, strict=True), 1):
             value, span = str(term), term.span or atom.span
@@ -376,7 +357,7 @@ def _initial(facts: tuple[Atom, ...], schema: Schema) -> Known:
     return Known(schema, constants, set(found), keyed)
 
 
-def _refuse_dangling(init: Instance, written: tuple[Atom, ...]) -> None:
+def _refuse_dangling(init: Instance, written: tuple[fo.Atom, ...]) -> None:
     """Refuse a D0 that breaks a reference."""
     broken = sorted(broken_references(init.schema, init.facts), key=lambda pair: (pair[1].name, pair[0]))
     for fact, reference in broken:
@@ -406,7 +387,7 @@ def _bounds(bounds: tuple[Bound, ...], schema: Schema) -> Mapping[str, int]:
     return MappingProxyType({sort: claimed.get(sort, 0) for sort in schema.infinite_sorts})
 
 
-def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definition, ...]:
+def _definitions(written: tuple[fo.Definition, ...], names: Names) -> tuple[fo.Definition, ...]:
     """Return the definitions, resolved over ``names``, which have those of `offered` already."""
     refuse_doubles("define", ((d.name, d.span) for d in written))
     headed = []
@@ -421,7 +402,7 @@ def _definitions(written: tuple[Definition, ...], names: Names) -> tuple[Definit
     return tuple(replace(d, body=resolve(d.body, names, scope_of(d.params))) for d in headed)
 
 
-def _view(view: View, names: Names, each: Binder | None) -> View:
+def _view(view: View, names: Names, each: fo.Binder | None) -> View:
     signature = relation_signature(view.relation, names, view.span)
     if len(view.params) != len(signature):
         raise DeclarationError(
@@ -450,21 +431,21 @@ def _view(view: View, names: Names, each: Binder | None) -> View:
                 param.span or view.span,
             )
     where = resolve(view.where, names, {**_selves(each), **scope_of(params)})
-    return replace(view, params=params, where=substitute(where, {each.name: Var(SELF)}))
+    return replace(view, params=params, where=substitute(where, {each.name: fo.Var(SELF)}))
 
 
-def _selves(each: Binder) -> dict[str, str]:
+def _selves(each: fo.Binder) -> dict[str, str]:
     """Return the sort of `self`, and of the agent's own name for it."""
     return dict.fromkeys((SELF, each.name), each.sort)
 
 
-def _views(views: tuple[View, ...], names: Names, each: Binder | None = None) -> tuple[View, ...]:
+def _views(views: tuple[View, ...], names: Names, each: fo.Binder | None = None) -> tuple[View, ...]:
     refuse_doubles("view of", ((v.relation, v.span) for v in views))
     return tuple(_view(view, names, each) for view in views)
 
 
 def _policies(
-    policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Names, each: Binder | None = None
+    policies: tuple[Policy, ...], tools: Mapping[str, Tool], names: Names, each: fo.Binder | None = None
 ) -> tuple[Policy, ...]:
     refuse_doubles("policy", ((p.name, p.span) for p in policies))
     return tuple(_policy(policy, tools, names, each) for policy in policies)
@@ -477,7 +458,7 @@ def _refuse_other_callers(
     many = {name: agent for agent in agents if agent.each is not None for name in agent.tools}
     for policy in policies:
         for rule in policy.rules:
-            if rule.tool in many and rule.args[self_place(tools[rule.tool])] != Var(SELF):
+            if rule.tool in many and rule.args[self_place(tools[rule.tool])] != fo.Var(SELF):
                 raise DeclarationError(
                     f"policy {policy.name} is of one {many[rule.tool].name}, which calls {rule.tool} itself;"
                     f" write `{SELF}` for its parameter {SELF}",
@@ -565,10 +546,10 @@ def _refuse_event(tool: Tool, span: Span | None) -> None:
         raise DeclarationError(f"{tool.name} is an event, which no agent calls; name a tool", span)
 
 
-def _constraint(line: Raw | FairAction, names: Names) -> Raw | FairAction:
+def _constraint(line: fo.Raw | FairAction, names: Names) -> fo.Raw | FairAction:
     """Return the line; `fair agent` is about a relation `agent` without columns if there is one."""
     if isinstance(line, FairAction) and line == FairAction("agent") and names.has_symbol("agent"):
-        return Atom("agent", span=line.span)
+        return fo.Atom("agent", span=line.span)
     return line
 
 
@@ -644,7 +625,7 @@ def _initially(line: Initially, names: Names) -> Initially:
     return replace(line, where=_without_past("initially", resolve(line.where, names), names))
 
 
-def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names, each: Binder | None) -> Policy:
+def _policy(policy: Policy, tools: Mapping[str, Tool], names: Names, each: fo.Binder | None) -> Policy:
     check_name("policy", policy.name, policy.span, words=False)
     if not policy.rules:
         raise DeclarationError(f"policy {policy.name} has no rule; write `call TOOL(…)` lines", policy.span)
@@ -662,21 +643,21 @@ def _gates(gates: tuple[Gate, ...], tools: Mapping[str, Tool], names: Names) -> 
 
 def _line(line: Line, tools: Mapping[str, Tool], names: Names) -> Line:
     """Resolve a line of a gate as a line of a policy, with `_` for any value."""
-    names_of = [f"{WILDCARD}any_value_{k}" for k in range(len(line.args))]
+    names_of = [f"{fo.WILDCARD}any_value_{k}" for k in range(len(line.args))]
     pairs = list(zip(names_of, line.args, strict=True))
     wild = {name: term for name, term in pairs if is_wildcard(term)}
-    named = (Var(name, span=term.span) if is_wildcard(term) else term for name, term in pairs)
+    named = (fo.Var(name, span=term.span) if is_wildcard(term) else term for name, term in pairs)
     read = _rule(Rule(line.tool, tuple(named), line.when, span=line.span), tools, names)
     args = (wild.get(str(term), term) for term in read.args)
     sorts = (param.sort for param in tools[line.tool].params)
     any_value = (
-        Wildcard(sort, span=term.span) if is_wildcard(term) else term
+        fo.Wildcard(sort, span=term.span) if is_wildcard(term) else term
         for term, sort in zip(args, sorts, strict=True)
     )
     return replace(line, args=tuple(any_value), when=read.when)
 
 
-def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names, each: Binder | None = None) -> Rule:
+def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names, each: fo.Binder | None = None) -> Rule:
     if rule.tool not in tools:
         hint = nearest(rule.tool, tools, f"declare it with `tool {rule.tool}(…)`")
         raise DeclarationError(f"unknown tool {rule.tool}; {hint}", rule.span)
@@ -689,13 +670,13 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names, each: Binder | No
             rule.span,
         )
     scope: dict[str, str] = {}
-    args: list[Term] = []
+    args: list[fo.Term] = []
     for term, param in zip(rule.args, params, strict=True):
         name, sort = str(term), param.sort
         if each is not None and name == each.name:
             name = SELF
-        if not isinstance(term, Var) and name not in scope and sort in names.sorts_of(name):
-            args.append(Const(name, span=term.span))
+        if not isinstance(term, fo.Var) and name not in scope and sort in names.sorts_of(name):
+            args.append(fo.Const(name, span=term.span))
             continue
         if scope.setdefault(name, sort) != sort:
             raise DeclarationError(
@@ -707,11 +688,11 @@ def _rule(rule: Rule, tools: Mapping[str, Tool], names: Names, each: Binder | No
                 f"{name} is no value of sort {sort}; take one of it", term.span or rule.span
             )
         check_name("variable", name, term.span or rule.span)
-        args.append(Var(name, span=term.span))
+        args.append(fo.Var(name, span=term.span))
     if each is None or SELF not in scope:
         return replace(rule, args=tuple(args), when=resolve(rule.when, names, scope))
     when = resolve(rule.when, names, {**_selves(each), **scope})
-    return replace(rule, args=tuple(args), when=substitute(when, {each.name: Var(SELF)}))
+    return replace(rule, args=tuple(args), when=substitute(when, {each.name: fo.Var(SELF)}))
 
 
 def _spec(spec: Spec, names: Names, deciding: Sequence[str], gates: Sequence[str]) -> Spec:
@@ -728,7 +709,7 @@ def _spec(spec: Spec, names: Names, deciding: Sequence[str], gates: Sequence[str
             hint = nearest(whom, known, f"`for` takes `{ANY}`, a policy, an agent or a gate of the file")
             raise DeclarationError(f"spec {spec.name} is for {whom}, which is no policy; {hint}", spec.span)
     formula = resolve(spec.formula, names, temporal=True)
-    if spec.helps and any(map(is_temporal, children(formula))):
+    if spec.helps and any(map(fo.is_temporal, fo.children(formula))):
         raise DeclarationError(
             f"invariant {spec.name} has a temporal operator, and is about one state; write it as a spec",
             spec.span,

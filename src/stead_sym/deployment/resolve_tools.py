@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -26,20 +27,6 @@ from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import column_named, left_out
 from stead_sym.logic.sorts import OF_DATABASES, Names, check_name, is_wildcard, resolve, substitute
 from stead_sym.logic.substitution import expand, fresh_name
-from stead_sym.logic.syntax import (
-    WILDCARD,
-    And,
-    Atom,
-    Binder,
-    Exists,
-    Formula,
-    Name,
-    Raw,
-    Resolved,
-    Term,
-    Var,
-    tells_of_steps,
-)
 from stead_sym.relational.schema import Relation
 
 
@@ -54,7 +41,7 @@ def refuse_doubles(kind: str, named: Iterable[tuple[str, Span | None]]) -> None:
         first[name] = span
 
 
-def declared_params(owner: str, params: tuple[Binder, ...], names: Names) -> tuple[Binder, ...]:
+def declared_params(owner: str, params: tuple[fo.Binder, ...], names: Names) -> tuple[fo.Binder, ...]:
     """Return the parameters with their sorts, which have to be written: nothing else fixes them."""
     refuse_doubles(f"parameter of {owner},", ((p.name, p.span) for p in params))
     found = []
@@ -69,7 +56,7 @@ def declared_params(owner: str, params: tuple[Binder, ...], names: Names) -> tup
     return tuple(found)
 
 
-def scope_of(binders: Iterable[Binder]) -> dict[str, str]:
+def scope_of(binders: Iterable[fo.Binder]) -> dict[str, str]:
     """Return the sort of each variable, as `resolve` expects it."""
     return {binder.name: binder.sort for binder in binders}
 
@@ -108,10 +95,10 @@ class _Block:
 
     names: Names
     scope: dict[str, str]
-    renaming: dict[str, Term] = field(default_factory=dict)
+    renaming: dict[str, fo.Term] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
-    def declare(self, word: str, binder: Binder, span: Span | None) -> Binder:
+    def declare(self, word: str, binder: fo.Binder, span: Span | None) -> fo.Binder:
         span = binder.span or span
         check_name("variable", binder.name, span)
         sort = binder.known_sort or binder.default
@@ -123,15 +110,15 @@ class _Block:
         name = binder.name
         if name in self.used:
             name = fresh_name(name, self.used | self.names.constants.keys())
-            self.renaming[binder.name] = Var(name)
+            self.renaming[binder.name] = fo.Var(name)
         self.used.add(name)
         return replace(binder, name=name, known_sort=sort, default=None)
 
-    def formula(self, formula: Raw, *, primed: bool = False) -> Resolved:
+    def formula(self, formula: fo.Raw, *, primed: bool = False) -> fo.Resolved:
         return substitute(resolve(formula, self.names, self.scope, primed=primed), self.renaming)
 
 
-def _effect(effect: Effect, params: tuple[Binder, ...], names: Names) -> Effect:
+def _effect(effect: Effect, params: tuple[fo.Binder, ...], names: Names) -> Effect:
     if effect.refused and effect.statements:
         raise DeclarationError(
             "an effect that is `refused` changes nothing; leave its statements out", effect.span
@@ -171,7 +158,7 @@ def _statement(statement: Statement, block: _Block) -> Statement:
             return statement
         case Ensure(formula):
             resolved = block.formula(formula, primed=True)
-            if tells_of_steps(expand(resolved, block.names.definitions)):  # by a definition
+            if fo.tells_of_steps(expand(resolved, block.names.definitions)):  # by a definition
                 raise DeclarationError(OF_DATABASES, statement.span)
             return replace(statement, formula=resolved)
         case _:
@@ -206,22 +193,22 @@ def _change(statement: Insert | Delete | Assign, block: _Block) -> Insert | Dele
     places = tuple(range(relation.arity))
     if isinstance(statement, Assign) and statement.column is not None:
         atom, places = _row(atom, statement.column, relation)
-    formula: Formula = And((atom, statement.where))
+    formula: fo.Formula = fo.And((atom, statement.where))
     for binder in reversed(statement.binders):
-        formula = Exists(binder, formula, span=binder.span)
+        formula = fo.Exists(binder, formula, span=binder.span)
     formula = block.formula(formula)
     binders = []
-    while isinstance(formula, Exists):
+    while isinstance(formula, fo.Exists):
         binders.append(replace(formula.binder, default=None))
         formula = formula.body
-    assert isinstance(formula, And)
-    assert isinstance(formula.parts[0], Atom)
+    assert isinstance(formula, fo.And)
+    assert isinstance(formula.parts[0], fo.Atom)
     atom = formula.parts[0]
     atom = replace(atom, args=tuple(atom.args[place] for place in places))
     return replace(statement, atom=atom, binders=tuple(binders), where=formula.parts[1])
 
 
-def _row(atom: Atom, column: str, relation: Relation) -> tuple[Atom, tuple[int, ...]]:
+def _row(atom: fo.Atom, column: str, relation: Relation) -> tuple[fo.Atom, tuple[int, ...]]:
     """Return the atom P(k, t) of `set P(k).c = t`, with `_` in other columns, and the places of k and t."""
     place, given = column_named(relation, column, atom.span), len(atom.args) - 1
     if place in relation.keys:
@@ -237,7 +224,7 @@ def _row(atom: Atom, column: str, relation: Relation) -> tuple[Atom, tuple[int, 
             atom.span,
         )
     places = (*relation.keys, place)
-    args: list[Term] = [Name(WILDCARD, span=atom.span)] * relation.arity
+    args: list[fo.Term] = [fo.Name(fo.WILDCARD, span=atom.span)] * relation.arity
     for k, term in zip(places, atom.args, strict=True):
         args[k] = term
     return replace(atom, args=tuple(args)), places

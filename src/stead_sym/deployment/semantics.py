@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.callers import itself
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.ensure import allows, ensured
@@ -34,7 +35,6 @@ from stead_sym.deployment.tool import (
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.evaluate import denoted_by, holds
 from stead_sym.logic.solutions import solutions
-from stead_sym.logic.syntax import Atom, Binder, Formula, conjunction
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
 
@@ -88,7 +88,7 @@ def _enabled_calls(deployment: Deployment, tools: Iterable[Tool], state: Instanc
     return frozenset(call for tool in tools for call in calls_of(deployment, tool, state))
 
 
-def _range(deployment: Deployment, param: Binder, state: Instance) -> frozenset[Value]:
+def _range(deployment: Deployment, param: fo.Binder, state: Instance) -> frozenset[Value]:
     """Return the values that a parameter ranges over: a listed value can be chosen even if no fact has it."""
     listed = deployment.schema.sort(param.sort).values
     return state.active_domain[param.sort] if listed is None else frozenset(listed)
@@ -317,9 +317,9 @@ def takes(tool: Tool, effect: Effect, state: Instance, sigma: Mapping[str, Value
     return holds(tool.guard, state, sigma) and holds(effect.when, state, sigma)
 
 
-def postcondition(effect: Effect) -> Formula:
+def postcondition(effect: Effect) -> fo.Formula:
     """Return the conjunction of the formulas of an effect in the paper's form."""
-    formulas: list[Formula] = []
+    formulas: list[fo.Formula] = []
     for statement in effect.statements:
         if not isinstance(statement, Ensure):
             raise DeclarationError(
@@ -327,7 +327,7 @@ def postcondition(effect: Effect) -> Formula:
                 statement.span or effect.span,
             )
         formulas.append(statement.formula)
-    return conjunction(tuple(formulas))
+    return fo.conjunction(tuple(formulas))
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +339,7 @@ class _Draft:
     inserted: frozenset[Fact] = frozenset()
     deleted: frozenset[Fact] = frozenset()
 
-    def bind(self, binder: Binder, value: Value) -> _Draft:
+    def bind(self, binder: fo.Binder, value: Value) -> _Draft:
         return replace(self, sigma={**self.sigma, binder.name: value})
 
 
@@ -388,7 +388,7 @@ class _Write:
                 facts = self._facts(atom, binders, where, draft)
                 yield from self(rest, replace(draft, inserted=draft.inserted | facts))
             case Delete(atom, binders, where):
-                facts = self._facts(atom, binders, conjunction((atom, where)), draft)
+                facts = self._facts(atom, binders, fo.conjunction((atom, where)), draft)
                 yield from self(rest, replace(draft, deleted=draft.deleted | facts))
             case Clear(relations):
                 facts = frozenset(fact for fact in self.state.facts if fact.relation in relations)
@@ -409,7 +409,7 @@ class _Write:
         yield from [u for u in self.beyond[sort] if u not in draft.fresh][:1]
 
     def _facts(
-        self, atom: Atom, binders: tuple[Binder, ...], where: Formula, draft: _Draft
+        self, atom: fo.Atom, binders: tuple[fo.Binder, ...], where: fo.Formula, draft: _Draft
     ) -> frozenset[Fact]:
         """Return { P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }.
 

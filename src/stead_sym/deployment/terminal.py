@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import Terminal
 from stead_sym.deployment.tool import Tool
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import TRUE, Binder, Exists, Formula, Not, conjunction, disjunction
 from stead_sym.relational.schema import Schema
 
 
@@ -25,22 +25,22 @@ def staying(lines: Sequence[Terminal], tools: Sequence[Tool], schema: Schema) ->
     if not lines or any(tool.stays for tool in tools):
         return ()
     name = fresh_name("terminal", (tool.name for tool in tools))
-    said = disjunction(tuple(line.when for line in lines))
-    nothing = Not(disjunction(tuple(called(tool, schema) for tool in tools)))
-    guard = nothing if any(line.when == TRUE for line in lines) else conjunction((said, nothing))
+    said = fo.disjunction(tuple(line.when for line in lines))
+    nothing = fo.Not(fo.disjunction(tuple(called(tool, schema) for tool in tools)))
+    guard = nothing if any(line.when == fo.TRUE for line in lines) else fo.conjunction((said, nothing))
     return (Tool(name, guard=guard, event=True, stays=True, span=lines[0].span),)
 
 
-def called(tool: Tool, schema: Schema) -> Formula:
+def called(tool: Tool, schema: Schema) -> fo.Formula:
     """Return ∃ u. guard_ω(u): some call of ω is offered, or the event enabled."""
-    return over(Exists, tool, tool.guard, schema)
+    return over(fo.Exists, tool, tool.guard, schema)
 
 
 def over(
-    quantifier: Callable[[Binder, Formula], Formula], tool: Tool, formula: Formula, schema: Schema
-) -> Formula:
+    quantifier: Callable[[fo.Binder, fo.Formula], fo.Formula], tool: Tool, formula: fo.Formula, schema: Schema
+) -> fo.Formula:
     """Return the formula for some, or all, values that the parameters range over (`semantics.offer`)."""
     for param in reversed(tool.params):
         listed = schema.is_finite(param.sort)
-        formula = quantifier(Binder(param.name, param.sort, declared=listed), formula)
+        formula = quantifier(fo.Binder(param.name, param.sort, declared=listed), formula)
     return formula

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import Located
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Formula, is_compound
 from stead_sym.relational.schema import Value
 
 _CARRYING = "@message"
@@ -43,24 +43,24 @@ class Call(NamedTuple):
 class Choose(Located):
     """`choose x: s where f`: any value of s in ad(D) or C that satisfies f."""
 
-    binder: Binder
-    where: Formula = TRUE
+    binder: fo.Binder
+    where: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh(Located):
     """`fresh x: s`: any value of s outside ad(D) and C; two fresh values of an effect differ."""
 
-    binder: Binder
+    binder: fo.Binder
 
 
 @dataclass(frozen=True, slots=True)
 class Insert(Located):
     """`insert P(t) for x, … where f`: add P(t) for all active x satisfying f (read in D)."""
 
-    atom: Atom
-    binders: tuple[Binder, ...] = ()
-    where: Formula = TRUE
+    atom: fo.Atom
+    binders: tuple[fo.Binder, ...] = ()
+    where: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Delete(Located):
     As written, a `_` among t stands for every value; `deployment.expansion` makes a variable of it.
     """
 
-    atom: Atom
-    binders: tuple[Binder, ...] = ()
-    where: Formula = TRUE
+    atom: fo.Atom
+    binders: tuple[fo.Binder, ...] = ()
+    where: fo.Formula = fo.TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class Assign(Located):
     the other columns, and if there is no such fact, nothing happens.
     """
 
-    atom: Atom
-    binders: tuple[Binder, ...] = ()
-    where: Formula = TRUE
+    atom: fo.Atom
+    binders: tuple[fo.Binder, ...] = ()
+    where: fo.Formula = fo.TRUE
     column: str | None = None
 
 
@@ -102,7 +102,7 @@ class Clear(Located):
 class Ensure(Located):
     """`ensure f`: every D' with D ⊕ D' ⊨ f is a successor; quantifiers range over ad(D ⊕ D')."""
 
-    formula: Formula
+    formula: fo.Formula
 
 
 Statement: TypeAlias = Choose | Fresh | Insert | Delete | Assign | Clear | Ensure
@@ -119,7 +119,7 @@ class Effect(Located):
     """
 
     statements: tuple[Statement, ...] = ()
-    when: Formula = TRUE
+    when: fo.Formula = fo.TRUE
     refused: bool = False
 
     @property
@@ -131,10 +131,10 @@ class Effect(Located):
     def computed(self) -> frozenset[str]:
         """Return the relations into which it inserts a sum or a tally, which its column may not have."""
         inserted = (statement.atom for statement in self.statements if isinstance(statement, Insert))
-        return frozenset(atom.relation for atom in inserted if any(map(is_compound, atom.args)))
+        return frozenset(atom.relation for atom in inserted if any(map(fo.is_compound, atom.args)))
 
     @property
-    def fresh(self) -> tuple[Binder, ...]:
+    def fresh(self) -> tuple[fo.Binder, ...]:
         """Return the variables of its `fresh` statements, in order."""
         return tuple(s.binder for s in self.statements if isinstance(s, Fresh))
 
@@ -151,9 +151,9 @@ class Tool(Located):
     """
 
     name: str
-    params: tuple[Binder, ...] = ()
+    params: tuple[fo.Binder, ...] = ()
     description: str = ""
-    guard: Formula = TRUE
+    guard: fo.Formula = fo.TRUE
     effects: tuple[Effect, ...] = (Effect(),)
     event: bool = False
     stays: bool = False

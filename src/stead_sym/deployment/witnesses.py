@@ -17,29 +17,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Globally,
-    Iff,
-    Next,
-    Not,
-    Same,
-    Term,
-    Truth,
-    Until,
-    Var,
-    children,
-)
 
 Needs: TypeAlias = Counter[tuple[str, str]]
 """The number of values of a sort, ("sort", S), that D' makes active and D does not.
@@ -64,7 +44,7 @@ class Witnesses:
 
     def __init__(self, deployment: Deployment) -> None:
         self._schema = deployment.schema
-        self._known: dict[tuple[Iff, frozenset[str], bool], Needs] = {}
+        self._known: dict[tuple[fo.Iff, frozenset[str], bool], Needs] = {}
         self._most = {
             sort.name: len(sort.values)
             if sort.values is not None
@@ -72,7 +52,7 @@ class Witnesses:
             for sort in deployment.schema.sorts
         }
 
-    def needs(self, formula: Expanded, old: frozenset[str]) -> Needs:
+    def needs(self, formula: fo.Expanded, old: frozenset[str]) -> Needs:
         """Return what the formula needs; raises `OutsideForm`.
 
         ``old`` are the variables in scope whose values are in ad(D).
@@ -82,36 +62,36 @@ class Witnesses:
     def _needs(self, f: Core, old: frozenset[str], positive: bool) -> Needs:
         """Return what f needs, or its negation unless ``positive``."""
         match f:
-            case Equal() | Compare() if children(f):  # of a count no number of values is enough
+            case fo.Equal() | fo.Compare() if fo.children(f):  # of a count no number of values is enough
                 raise OutsideForm(f)
-            case Truth() | Equal() | Compare() | Atom():
+            case fo.Truth() | fo.Equal() | fo.Compare() | fo.Atom():
                 return Counter()
-            case Not(body):
+            case fo.Not(body):
                 return self._needs(body, old, not positive)
-            case And(parts):
+            case fo.And(parts):
                 total: Needs = Counter()
                 for part in parts:
                     more = self._needs(part, old, positive)
                     total = total + more if positive else total | more
                 return total
-            case Iff():
+            case fo.Iff():
                 return self._either(f, old, positive)
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 if positive:
                     return self._some(1, binder, body, old)
                 return self._every(f, binder, body, old)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 if positive:
                     return self._some(number, binder, body, old)
                 return self._every(f, binder, body, old)  # all values but so many do not satisfy the body
-            case Same(relation) | Empty(relation):
+            case fo.Same(relation) | fo.Empty(relation):
                 return Counter() if positive else Counter({("fact", relation): 1})
-            case Next() | Globally() | Until():
+            case fo.Next() | fo.Globally() | fo.Until():
                 raise ValueError(f"temporal operator in a first-order formula: {f}")
             case _:
                 raise outside_kernel(f)
 
-    def _either(self, f: Iff, old: frozenset[str], positive: bool) -> Needs:
+    def _either(self, f: fo.Iff, old: frozenset[str], positive: bool) -> Needs:
         """Return what f ↔ g = (f ∧ g) ∨ (¬f ∧ ¬g) needs, or ¬(f ↔ g) = (f ∧ ¬g) ∨ (¬f ∧ g).
 
         Each is looked at only once: of nested ones there are exponentially many occurrences.
@@ -125,7 +105,7 @@ class Witnesses:
             self._known[key] = first | second
         return self._known[key]
 
-    def _some(self, number: int, binder: Binder, body: Core, old: frozenset[str]) -> Needs:
+    def _some(self, number: int, binder: fo.Binder, body: Core, old: frozenset[str]) -> Needs:
         """Return what is needed so that at least ``number`` values satisfy the body."""
         known = is_old(body, binder.name, old - {binder.name})
         inner = self._needs(body, old | {binder.name} if known else old - {binder.name}, True)
@@ -134,7 +114,7 @@ class Witnesses:
             needed["sort", binder.sort] += number
         return +needed
 
-    def _every(self, f: Core, binder: Binder, body: Core, old: frozenset[str]) -> Needs:
+    def _every(self, f: Core, binder: fo.Binder, body: Core, old: frozenset[str]) -> Needs:
         """Return what is needed so that no value satisfies the body, or at most some number of them."""
         known = is_old(body, binder.name, old - {binder.name})
         inner = self._needs(body, old | {binder.name} if known else old - {binder.name}, False)
@@ -150,7 +130,7 @@ class Witnesses:
 
 
 def is_old(
-    formula: Expanded, name: str, old: frozenset[str], positive: bool = True, constants: bool = False
+    formula: fo.Expanded, name: str, old: frozenset[str], positive: bool = True, constants: bool = False
 ) -> bool:
     """Return whether the formula, or its negation, syntactically implies that a variable is in ad(D).
 
@@ -158,25 +138,25 @@ def is_old(
     in C.
     """
 
-    def is_known(term: Term) -> bool:
-        return term.name in old if isinstance(term, Var) else constants
+    def is_known(term: fo.Term) -> bool:
+        return term.name in old if isinstance(term, fo.Var) else constants
 
     match core(formula):
-        case Truth(value):
+        case fo.Truth(value):
             return value is not positive
-        case Atom(_, args, primed):
-            return positive and not primed and Var(name) in args
-        case Equal(left, right):
+        case fo.Atom(_, args, primed):
+            return positive and not primed and fo.Var(name) in args
+        case fo.Equal(left, right):
             pairs = ((left, right), (right, left))
-            return positive and any(one == Var(name) and is_known(other) for one, other in pairs)
-        case Not(body):
+            return positive and any(one == fo.Var(name) and is_known(other) for one, other in pairs)
+        case fo.Not(body):
             return is_old(body, name, old, not positive, constants)
-        case And(parts):
+        case fo.And(parts):
             say = (is_old(part, name, old, positive, constants) for part in parts)
             return any(say) if positive else all(say)
-        case Count("atleast", 0):
+        case fo.Count("atleast", 0):
             return False
-        case Exists(binder, body) | Count("atleast", _, binder, body):
+        case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
             inner = old - {binder.name}
             return binder.name != name and positive and is_old(body, name, inner, positive, constants)
         case _:

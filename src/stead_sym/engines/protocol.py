@@ -9,13 +9,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RulesUsed
 from stead_sym.deployment.parts import FairAction, Rule
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph
@@ -86,7 +86,7 @@ class Hidden:
     run: Trace
 
 
-Reaching: TypeAlias = Callable[[Formula], Trace | None]
+Reaching: TypeAlias = Callable[[fo.Formula], Trace | None]
 """A function that returns a run to a newly reached state that satisfies a first-order sentence, or None."""
 
 Watch: TypeAlias = Callable[[Reaching], None]
@@ -130,14 +130,14 @@ class Constrained(Protocol):
         """
         ...
 
-    def holds(self, formula: Formula) -> bool:
+    def holds(self, formula: fo.Formula) -> bool:
         """Return True if the sentence holds initially, over the runs that meet the constraints.
 
         It must hold at every initial state.
         """
         ...
 
-    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+    def evidence(self, formula: fo.Formula, holds: bool) -> Evidence:
         """Return evidence that the sentence holds, or fails, at an initial state.
 
         It is an initial state where a run starts that meets the constraints, if there is one.
@@ -215,11 +215,11 @@ class Engine(Protocol):
         """The restriction that was explored."""
         ...
 
-    def holds(self, formula: Formula) -> bool:
+    def holds(self, formula: fo.Formula) -> bool:
         """Return True if the sentence holds at every initial state."""
         ...
 
-    def whatever_chosen(self, formula: Formula, choosers: Choosers, *, holds: bool) -> bool:
+    def whatever_chosen(self, formula: fo.Formula, choosers: Choosers, *, holds: bool) -> bool:
         """Return True if the sentence is shown to hold, or to fail, for all choices of the ``choosers``.
 
         To hold is to hold at every initial state, to fail is to fail at one. The choosers choose in each
@@ -255,7 +255,7 @@ class Engine(Protocol):
         ...
 
     def under(
-        self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
+        self, fair: Sequence[fo.Formula], actions: Sequence[FairAction], *, idle: bool = False
     ) -> Constrained:
         """Return the same states with other fairness constraints.
 
@@ -276,11 +276,11 @@ class Engine(Protocol):
         """The states under the deployment's constraints, completed (`Constrained.completed`)."""
         ...
 
-    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> StateSet:
+    def satisfying(self, formula: fo.Formula, assignment: Mapping[str, Value]) -> StateSet:
         """Return { D ∈ R : (D, σ) ⊨ f }."""
         ...
 
-    def is_called(self, tool: str, condition: Formula, *, selected: bool) -> bool:
+    def is_called(self, tool: str, condition: fo.Formula, *, selected: bool) -> bool:
         """Return True if some call ω(u) with (D, u) ⊨ f is offered in some D ∈ R.
 
         With ``selected`` an agent must be able to make it there. An event is offered and selected wherever it
@@ -288,7 +288,7 @@ class Engine(Protocol):
         """
         ...
 
-    def enabled_calls(self, tool: str, guard: Formula) -> int:
+    def enabled_calls(self, tool: str, guard: fo.Formula) -> int:
         """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, the number of enabled calls under another guard.
 
         ``guard`` is a first-order formula over the tool's parameters, which have the same domains as in an
@@ -315,7 +315,7 @@ class Engine(Protocol):
         """
         ...
 
-    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+    def evidence(self, formula: fo.Formula, holds: bool) -> Evidence:
         """Return evidence that the sentence holds, or fails, at an initial state.
 
         It is an initial state where a fair run starts, if there is one.

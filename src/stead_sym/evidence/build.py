@@ -10,32 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.tree import Evaluated, Node, Parts, Reason, Run, Unshown, Values, negation
 from stead_sym.logic.evaluate import declared
 from stead_sym.logic.evaluate import holds as evaluated
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Binder,
-    Count,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Quantified,
-    Temporal,
-    Until,
-    free_variables,
-    is_temporal,
-)
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -48,28 +27,28 @@ class Model(Protocol):
         """True if a finite run counts only if it extends to a fair run."""
         ...
 
-    def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
+    def holds(self, formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """Return True if (D, σ) ⊨ f."""
         ...
 
-    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
+    def step(self, formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
         """Return a transition to a state of f from which a fair run starts; one exists."""
         ...
 
     def until(
-        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value]
+        self, left: fo.Expanded, right: fo.Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
         """Return a shortest run through states of f to one of g from which a fair run starts; one exists."""
         ...
 
     def forever(
-        self, body: Expanded, state: Instance, assignment: Mapping[str, Value]
+        self, body: fo.Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
         """Return a fair run that stays in f for ever, with its loop as in `Trace`; one exists."""
         ...
 
 
-def explain(model: Model, sentence: Expanded, state: Instance, holds: bool) -> Node:
+def explain(model: Model, sentence: fo.Expanded, state: Instance, holds: bool) -> Node:
     """Return the reason why the sentence holds (``holds``), or fails, in the state.
 
     Every run in it is real: each step is a transition of the restriction under the agent.
@@ -77,7 +56,7 @@ def explain(model: Model, sentence: Expanded, state: Instance, holds: bool) -> N
     return _Walk(model).node(sentence, state, {}, holds)
 
 
-def seen(formula: Expanded, state: Instance, assignment: Mapping[str, Value], holds: bool) -> Node:
+def seen(formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value], holds: bool) -> Node:
     """Return why a first-order formula holds, or fails, in a state under an assignment.
 
     ``holds`` is its truth value.
@@ -90,19 +69,19 @@ class _Seen:
 
     goes_on = False
 
-    def holds(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
+    def holds(self, formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value]) -> bool:
         return evaluated(formula, state, assignment)
 
-    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
+    def step(self, formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value]) -> Step:
         raise AssertionError(f"{formula} is no claim about runs")
 
     def until(
-        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value]
+        self, left: fo.Expanded, right: fo.Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
         raise AssertionError(f"{right} is no claim about runs")
 
     def forever(
-        self, body: Expanded, state: Instance, assignment: Mapping[str, Value]
+        self, body: fo.Expanded, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
         raise AssertionError(f"{body} is no claim about runs")
 
@@ -112,11 +91,11 @@ class _Walk:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._made: dict[tuple[Formula, Instance, tuple[tuple[str, Value], ...], bool], Node] = {}
+        self._made: dict[tuple[fo.Formula, Instance, tuple[tuple[str, Value], ...], bool], Node] = {}
 
-    def node(self, formula: Formula, state: Instance, sigma: Mapping[str, Value], truth: bool) -> Node:
+    def node(self, formula: fo.Formula, state: Instance, sigma: Mapping[str, Value], truth: bool) -> Node:
         """Return the claim with its reason; σ may also have values of other variables."""
-        own = {name: sigma[name] for name in sorted(free_variables(formula))}
+        own = {name: sigma[name] for name in sorted(fo.free_variables(formula))}
         key = formula, state, tuple(own.items()), truth
         if key not in self._made:
             reason = _At(self, self._model, state, own).reason(formula, truth)
@@ -124,7 +103,7 @@ class _Walk:
         return self._made[key]
 
 
-_Aim: TypeAlias = tuple[Formula, bool]
+_Aim: TypeAlias = tuple[fo.Formula, bool]
 """A formula and the truth value to show for it."""
 
 
@@ -137,57 +116,59 @@ class _At:
     state: Instance
     sigma: Mapping[str, Value]
 
-    def reason(self, formula: Formula, truth: bool) -> Reason:
+    def reason(self, formula: fo.Formula, truth: bool) -> Reason:
         """Return the reason why the formula has this truth value here."""
-        if not is_temporal(formula) and not _decided_by_one(formula, truth):
+        if not fo.is_temporal(formula) and not _decided_by_one(formula, truth):
             return Evaluated()
         match formula:
-            case Not(body):
+            case fo.Not(body):
                 return Parts(((0, self._here(body, not truth)),))
-            case And(parts):
+            case fo.And(parts):
                 return self._junction(parts, dict.fromkeys(range(len(parts)), truth), all_matter=truth)
-            case Or(parts):
+            case fo.Or(parts):
                 return self._junction(parts, dict.fromkeys(range(len(parts)), truth), all_matter=not truth)
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return self._junction((left, right), {0: not truth, 1: truth}, all_matter=not truth)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 sides = (self._here(side, self._holds(side)) for side in (left, right))
                 return Parts(tuple(enumerate(sides)))
-            case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+            case fo.Exists(binder, body) | fo.Forall(binder, body) | fo.Count(_, _, binder, body):
                 return self._values(formula, binder, body, truth)
-            case Next(path, body) if truth == (path == "E"):
+            case fo.Next(path, body) if truth == (path == "E"):
                 step = self.model.step(body if truth else negation(body), self.state, self.sigma)
                 return self._run((step,), (), ((body, truth),))
-            case Future("E", body) if truth:
-                return self._until(TRUE, body, (), ((body, True),))
-            case Future("A", body) if not truth:
+            case fo.Future("E", body) if truth:
+                return self._until(fo.TRUE, body, (), ((body, True),))
+            case fo.Future("A", body) if not truth:
                 return self._lasso(body, False)
-            case Globally("E", body) if truth:
+            case fo.Globally("E", body) if truth:
                 return self._lasso(body, True)
-            case Globally("A", body) if not truth:
-                return self._until(TRUE, negation(body), (), ((body, False),))
-            case Until("E", left, right, weak) if truth:
-                if weak and not self._holds(Until("E", left, right)):
+            case fo.Globally("A", body) if not truth:
+                return self._until(fo.TRUE, negation(body), (), ((body, False),))
+            case fo.Until("E", left, right, weak) if truth:
+                if weak and not self._holds(fo.Until("E", left, right)):
                     return self._lasso(left, True)
                 return self._until(left, right, ((left, True),), ((right, True),))
-            case Until("A", left, right, _) if not truth:
-                broken = And((negation(left), negation(right)))
-                if not self._holds(Until("E", negation(right), broken)):
+            case fo.Until("A", left, right, _) if not truth:
+                broken = fo.And((negation(left), negation(right)))
+                if not self._holds(fo.Until("E", negation(right), broken)):
                     return self._lasso(right, False)
                 never = (right, False)
                 return self._until(negation(right), broken, (never,), (never, (left, False)))
-            case _ if isinstance(formula, Temporal):
+            case _ if isinstance(formula, fo.Temporal):
                 return Unshown()
             case _:
                 raise AssertionError(f"{formula} is seen in the state")
 
-    def _here(self, formula: Formula, truth: bool) -> Node:
+    def _here(self, formula: fo.Formula, truth: bool) -> Node:
         return self.walk.node(formula, self.state, self.sigma, truth)
 
-    def _holds(self, formula: Formula) -> bool:
+    def _holds(self, formula: fo.Formula) -> bool:
         return self.model.holds(formula, self.state, self.sigma)
 
-    def _junction(self, parts: Sequence[Formula], truths: Mapping[int, bool], *, all_matter: bool) -> Parts:
+    def _junction(
+        self, parts: Sequence[fo.Formula], truths: Mapping[int, bool], *, all_matter: bool
+    ) -> Parts:
         """Return the parts that decide a connective: all of them, or one.
 
         ``truths`` are the truth values with which the parts decide it. If one part suffices, a part that is
@@ -195,12 +176,12 @@ class _At:
         """
         if all_matter:
             return Parts(tuple((k, self._here(part, truths[k])) for k, part in enumerate(parts)))
-        for k, part in sorted(enumerate(parts), key=lambda pair: is_temporal(pair[1])):
+        for k, part in sorted(enumerate(parts), key=lambda pair: fo.is_temporal(pair[1])):
             if self._holds(part) == truths[k]:
                 return Parts(((k, self._here(part, truths[k])),))
         raise AssertionError(f"no part of {parts} decides in {self.state}")
 
-    def _values(self, formula: Quantified, binder: Binder, body: Formula, truth: bool) -> Values:
+    def _values(self, formula: fo.Quantified, binder: fo.Binder, body: fo.Formula, truth: bool) -> Values:
         """Return the first value that decides, or otherwise every value that the variable ranges over."""
         active = sorted(self.state.active_domain[binder.sort])
         candidates = declared(self.state.schema, binder) if binder.declared else active
@@ -215,7 +196,9 @@ class _At:
                 return Values(((u, self.walk.node(body, self.state, sigma, truth)),))
         raise AssertionError(f"no value decides {formula} in {self.state}")
 
-    def _until(self, left: Formula, right: Formula, during: Sequence[_Aim], last: Sequence[_Aim]) -> Run:
+    def _until(
+        self, left: fo.Formula, right: fo.Formula, during: Sequence[_Aim], last: Sequence[_Aim]
+    ) -> Run:
         """Return a shortest run through states of ``left`` to one of ``right``.
 
         ``during`` are the claims to show in the states before its last state, ``last`` those to show there.
@@ -228,10 +211,10 @@ class _At:
         along = tuple(self._claims(state, aim) for state, aim in zip(states, aims, strict=True))
         if not self.model.goes_on:
             return Run(steps, along, len(steps))
-        tail, loop = entered_early(states[-1], *self.model.forever(TRUE, states[-1], {}))
+        tail, loop = entered_early(states[-1], *self.model.forever(fo.TRUE, states[-1], {}))
         return Run((*steps, *tail), along, len(steps), len(steps) + loop)
 
-    def _lasso(self, body: Formula, truth: bool) -> Run:
+    def _lasso(self, body: fo.Formula, truth: bool) -> Run:
         """Return a run on which the formula has this truth value for ever."""
         shown = body if truth else negation(body)
         steps, loop = entered_early(self.state, *self.model.forever(shown, self.state, self.sigma))
@@ -254,6 +237,6 @@ def entered_early(start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[
     return steps[:last], loop
 
 
-def _decided_by_one(formula: Formula, truth: bool) -> bool:
+def _decided_by_one(formula: fo.Formula, truth: bool) -> bool:
     """Return True if one value decides: the formula is an ∃ with truth value true, or a ∀ with false."""
-    return isinstance(formula, Exists if truth else Forall)
+    return isinstance(formula, fo.Exists if truth else fo.Forall)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.evidence.outline import Leg, Numbered, Outline, Place, Remark, steps_in_words
 from stead_sym.evidence.tree import (
     Evaluated,
@@ -17,7 +18,6 @@ from stead_sym.evidence.tree import (
     followed,
     is_witness,
 )
-from stead_sym.logic.syntax import Quantified
 from stead_sym.relational.instance import Instance
 
 
@@ -206,7 +206,7 @@ def _valued(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _variable(node: Node) -> str:
-    return node.formula.binder.name if isinstance(node.formula, Quantified) else "value"
+    return node.formula.binder.name if isinstance(node.formula, fo.Quantified) else "value"
 
 
 def _is(node: Node) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.claims import Claim, claim_named
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
@@ -23,27 +24,6 @@ from stead_sym.logic.evaluate import declared
 from stead_sym.logic.evaluate import holds as evaluated
 from stead_sym.logic.kernel import core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Const,
-    Count,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Temporal,
-    Until,
-    free_variables,
-    is_temporal,
-)
 from stead_sym.relational.schema import Value
 
 
@@ -65,7 +45,7 @@ def breach(claim: Claim, run: Trace) -> Evidence:
     return Evidence(_Claimed(prefix, claim.formula, 0, {}, False).along(end, (), (last,)), run.of_many)
 
 
-def refutation(sentence: Expanded, run: Trace, known: Set[Formula] = frozenset()) -> Evidence | None:
+def refutation(sentence: fo.Expanded, run: Trace, known: Set[fo.Formula] = frozenset()) -> Evidence | None:
     """Return why the sentence is false at the start of the run, or None if the run does not show it.
 
     The sentences ``known`` to be true of its last state are about all runs from there; they have no variables
@@ -74,14 +54,14 @@ def refutation(sentence: Expanded, run: Trace, known: Set[Formula] = frozenset()
     return _evidence(sentence, replace(run, loop=None), False, known)
 
 
-def endless_evidence(sentence: Expanded, run: Trace, holds: bool) -> Evidence | None:
+def endless_evidence(sentence: fo.Expanded, run: Trace, holds: bool) -> Evidence | None:
     """Return why the sentence has this truth value at the start of a lasso, or None if that is not shown."""
     assert run.loop is not None, "the run ends"
     return _evidence(sentence, run, holds)
 
 
 def _evidence(
-    sentence: Expanded, run: Trace, holds: bool, known: Set[Formula] = frozenset()
+    sentence: fo.Expanded, run: Trace, holds: bool, known: Set[fo.Formula] = frozenset()
 ) -> Evidence | None:
     node = _Prefix(run, known).shown(sentence, 0, {}, holds)
     return None if node is None else Evidence(node, run.of_many)
@@ -94,33 +74,33 @@ class _Prefix:
     ``known`` are true of its last state.
     """
 
-    def __init__(self, run: Trace, known: Set[Formula] = frozenset()) -> None:
+    def __init__(self, run: Trace, known: Set[fo.Formula] = frozenset()) -> None:
         self.run, self._known = run, known
         self.states = run.states
-        self._made: dict[tuple[Formula, int, tuple[tuple[str, Value], ...], bool], Node | None] = {}
+        self._made: dict[tuple[fo.Formula, int, tuple[tuple[str, Value], ...], bool], Node | None] = {}
 
-    def shown(self, formula: Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> Node | None:
+    def shown(self, formula: fo.Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> Node | None:
         """Return the claim that the formula has this truth value in a state.
 
         Return None if the run does not show it.
         """
         if self.run.loop is not None and at == len(self.run.steps):
             at = self.run.loop
-        own = {name: sigma[name] for name in sorted(free_variables(formula))}
+        own = {name: sigma[name] for name in sorted(fo.free_variables(formula))}
         key = formula, at, tuple(own.items()), truth
         if key not in self._made:
             self._made[key] = _Claimed(self, formula, at, own, truth).shown()
         return self._made[key]
 
-    def is_known(self, formula: Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> bool:
+    def is_known(self, formula: fo.Formula, at: int, sigma: Mapping[str, Value], truth: bool) -> bool:
         """Return if a claim about all runs from a state is known."""
         if at < len(self.run.steps) or not self._known:
             return False
-        closed = substitute(formula, {name: Const(value) for name, value in sigma.items()})
-        return core(closed if truth else Not(closed)) in self._known
+        closed = substitute(formula, {name: fo.Const(value) for name, value in sigma.items()})
+        return core(closed if truth else fo.Not(closed)) in self._known
 
 
-_Aims: TypeAlias = Sequence[tuple[Formula, bool]]
+_Aims: TypeAlias = Sequence[tuple[fo.Formula, bool]]
 """Formulas, each with the truth value to show for it."""
 
 
@@ -132,7 +112,7 @@ class _Claimed:
     """
 
     prefix: _Prefix
-    formula: Formula
+    formula: fo.Formula
     at: int
     sigma: Mapping[str, Value]
     truth: bool
@@ -140,42 +120,42 @@ class _Claimed:
     def shown(self) -> Node | None:
         """Return the node by the structure of the formula."""
         formula, truth, state = self.formula, self.truth, self.prefix.states[self.at]
-        if not is_temporal(formula):
+        if not fo.is_temporal(formula):
             sigma = self.sigma
             return seen(formula, state, sigma, truth) if evaluated(formula, state, sigma) == truth else None
         match formula:
-            case Not(body):
+            case fo.Not(body):
                 return self._parts([(body, not truth)], every=True)
-            case And(parts):
+            case fo.And(parts):
                 return self._parts([(part, truth) for part in parts], every=truth)
-            case Or(parts):
+            case fo.Or(parts):
                 return self._parts([(part, truth) for part in parts], every=not truth)
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return self._parts([(left, not truth), (right, truth)], every=not truth)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 ways = ([(left, value), (right, value == truth)] for value in (True, False))
                 return next(filter(None, (self._parts(way, every=True) for way in ways)), None)
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return self._values(binder, body, some=truth)
-            case Forall(binder, body):
+            case fo.Forall(binder, body):
                 return self._values(binder, body, some=not truth)
-            case Count(_, _, binder, body):
+            case fo.Count(_, _, binder, body):
                 return self._values(binder, body, some=False)
-            case Next(path, body) if truth == (path == "E"):
+            case fo.Next(path, body) if truth == (path == "E"):
                 if self.at == len(self.prefix.run.steps) or not (last := self._at(self.at + 1, body, truth)):
                     return None
                 return self.along(self.at + 1, (), (last,))
-            case Future("E", body) | Globally("A", body) if truth == isinstance(formula, Future):
+            case fo.Future("E", body) | fo.Globally("A", body) if truth == isinstance(formula, fo.Future):
                 return self._first((), [(body, truth)])
-            case Until("E", left, right, weak) if truth:
+            case fo.Until("E", left, right, weak) if truth:
                 found = self._first([(left, True)], [(right, True)])
                 return found or (self._forever(left, True) if weak else None)
-            case Until("A", left, right, weak) if not truth:
+            case fo.Until("A", left, right, weak) if not truth:
                 found = self._first([(right, False)], [(right, False), (left, False)])
                 return found or (None if weak else self._forever(right, False))
-            case Future("A", body) | Globally("E", body) if truth == isinstance(formula, Globally):
+            case fo.Future("A", body) | fo.Globally("E", body) if truth == isinstance(formula, fo.Globally):
                 return self._forever(body, truth)
-            case _ if isinstance(formula, Temporal):
+            case _ if isinstance(formula, fo.Temporal):
                 known = self.prefix.is_known(formula, self.at, self.sigma, truth)
                 return self._node(Unshown()) if known else None
             case _:
@@ -190,7 +170,7 @@ class _Claimed:
         steps = (*run.steps[self.at :], *run.steps[run.loop : end])
         return self._node(Run(steps, (*before, last), number, max(run.loop, end) - self.at))
 
-    def _forever(self, body: Formula, truth: bool) -> Node | None:
+    def _forever(self, body: fo.Formula, truth: bool) -> Node | None:
         """Return the node by the endless run, in all states of which the formula has this truth value."""
         run = self.prefix.run
         if run.loop is None:
@@ -211,9 +191,9 @@ class _Claimed:
             return None
         return self._node(Parts(nodes if every else nodes[:1]))
 
-    def _values(self, binder: Binder, body: Formula, *, some: bool) -> Node | None:
+    def _values(self, binder: fo.Binder, body: fo.Formula, *, some: bool) -> Node | None:
         """Return the node of a quantifier by one value (``some``), or by all values of its range."""
-        state, count = self.prefix.states[self.at], isinstance(self.formula, Count)
+        state, count = self.prefix.states[self.at], isinstance(self.formula, fo.Count)
         among: Collection[Value] = state.active_domain[binder.sort]
         if binder.declared:
             among = declared(state.schema, binder)
@@ -231,7 +211,7 @@ class _Claimed:
                 nodes.append((value, node))
             elif not some:
                 return None
-        if some or (isinstance(self.formula, Count) and _counts(self.formula, nodes) != self.truth):
+        if some or (isinstance(self.formula, fo.Count) and _counts(self.formula, nodes) != self.truth):
             return None
         return self._node(Values(tuple(nodes)))
 
@@ -248,7 +228,7 @@ class _Claimed:
                 return None
         return None
 
-    def _at(self, at: int, formula: Formula, truth: bool) -> Node | None:
+    def _at(self, at: int, formula: fo.Formula, truth: bool) -> Node | None:
         return self.prefix.shown(formula, at, self.sigma, truth)
 
     def _all(self, at: int, aims: _Aims) -> Iterator[Node]:
@@ -258,7 +238,7 @@ class _Claimed:
         return Node(self.formula, self.truth, self.prefix.states[self.at], self.sigma, reason)
 
 
-def _counts(formula: Count, nodes: Sequence[tuple[Value, Node]]) -> bool:
+def _counts(formula: fo.Count, nodes: Sequence[tuple[Value, Node]]) -> bool:
     """Return the truth value of a count from that of its body for each value."""
     number = sum(node.holds for _, node in nodes)
     match formula.comparison:

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from msgspec import UNSET, Struct, ValidationError, convert
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.claims import claim_named
 from stead_sym.deployment.deployment import Deployment
@@ -36,7 +37,6 @@ from stead_sym.evidence.document import (
 )
 from stead_sym.evidence.recorded import Recorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Reason, Run, Unshown, Values
-from stead_sym.logic.syntax import Formula, children
 from stead_sym.relational.instance import Fact, Instance, out_of_range
 from stead_sym.relational.schema import is_numeral
 
@@ -138,7 +138,7 @@ class _Reader:
         rows = top.nodes
         if not rows:
             raise self._fault("nodes", "are none; a tree has a root")
-        formulas: list[Formula | None] = [None] * len(rows)
+        formulas: list[fo.Formula | None] = [None] * len(rows)
         formulas[0] = self._sentence(top.formula, top.spec)
         for k in range(len(rows)):
             self._place_children(k, rows, formulas)
@@ -153,7 +153,7 @@ class _Reader:
             raise self._fault("holds", "is not what the root says; restore the file")
         return nodes[0]
 
-    def _sentence(self, written: str, spec: str) -> Formula:
+    def _sentence(self, written: str, spec: str) -> fo.Formula:
         claim = claim_named(self._deployment, spec)
         if claim is not None:
             if written != str(claim.formula):
@@ -168,7 +168,7 @@ class _Reader:
             raise self._fault("formula", f"is not that of {spec} in the file; verify the file again")
         return sentence
 
-    def _place_children(self, k: int, rows: Sequence[AnyNode], formulas: list[Formula | None]) -> None:
+    def _place_children(self, k: int, rows: Sequence[AnyNode], formulas: list[fo.Formula | None]) -> None:
         """Find the formula of each node that node ``k`` rests on.
 
         It is the child of the formula of ``k`` with its number, or for a run one that is printed like it.
@@ -177,7 +177,7 @@ class _Reader:
         formula = formulas[k]
         if formula is None:
             raise self._fault(f"nodes[{k}]", "is not part of the tree; leave it out")
-        for number, among in self._references(rows[k], f"nodes[{k}]", children(formula)):
+        for number, among in self._references(rows[k], f"nodes[{k}]", fo.children(formula)):
             self._below(number, f"nodes[{k}]", len(rows))
             if number <= k:
                 raise self._fault(f"nodes[{k}]", f"rests on node {number}, which has to stand after it")
@@ -192,8 +192,8 @@ class _Reader:
             among.remove(child)
 
     def _references(
-        self, row: AnyNode, place: str, parts: Sequence[Formula]
-    ) -> Iterator[tuple[int, list[Formula]]]:
+        self, row: AnyNode, place: str, parts: Sequence[fo.Formula]
+    ) -> Iterator[tuple[int, list[fo.Formula]]]:
         """Yield the numbers of the nodes that a node rests on, each with the parts it can be about.
 
         Two parts may be printed alike if they differ in the variables that stand for `_`, so a connective

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.selection import decision_contexts
 from stead_sym.deployment.callers import caller
@@ -26,25 +27,6 @@ from stead_sym.evidence.outlining import outline
 from stead_sym.evidence.recorded import NotRecorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
 from stead_sym.logic.evaluate import declared, holds
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Count,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-    children,
-    free_variables,
-    is_temporal,
-)
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -166,7 +148,7 @@ class _Replay:
 
     def _claim(self, node: Node, state: Instance, sigma: Mapping[str, Value]) -> None:
         """Check a claim, which must be about this state under this assignment."""
-        wanted = {name: sigma[name] for name in free_variables(node.formula)}
+        wanted = {name: sigma[name] for name in fo.free_variables(node.formula)}
         if node.state != state:
             raise _refuted(node, f"is about {node.state}, where it is needed of {state}")
         if node.assignment != wanted:
@@ -178,7 +160,7 @@ class _Replay:
         self.claims.add(id(node))
         match node.reason:
             case Evaluated():
-                if is_temporal(node.formula):
+                if fo.is_temporal(node.formula):
                     raise _refuted(node, "is about runs, and is not seen in a state")
                 if holds(node.formula, state, wanted) != node.holds:
                     raise _refuted(node, f"is not so in {state}")
@@ -196,7 +178,7 @@ class _Replay:
                 assert_never(node.reason)
 
     def _parts(self, node: Node, nodes: Sequence[tuple[int, Node]]) -> None:
-        parts = children(node.formula)
+        parts = fo.children(node.formula)
         known: dict[int, bool] = {}
         for k, part in nodes:
             if k >= len(parts) or part.formula != parts[k]:
@@ -208,7 +190,7 @@ class _Replay:
 
     def _values(self, node: Node, nodes: Sequence[tuple[Value, Node]]) -> None:
         match node.formula:
-            case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+            case fo.Exists(binder, body) | fo.Forall(binder, body) | fo.Count(_, _, binder, body):
                 among = self._range(binder, node.state)
             case _:
                 raise _refuted(node, "has no variable")
@@ -225,7 +207,7 @@ class _Replay:
         if _quantified(node.formula, known, len(among)) != node.holds:
             raise _refuted(node, "does not follow from the values that are shown")
 
-    def _range(self, binder: Binder, state: Instance) -> frozenset[Value]:
+    def _range(self, binder: fo.Binder, state: Instance) -> frozenset[Value]:
         if binder.declared:
             return frozenset(declared(state.schema, binder))
         return state.active_domain[binder.sort]
@@ -246,7 +228,7 @@ class _Replay:
         during, at_end = self._wanted(node, run)
         for number, (state, claims) in enumerate(zip(states, run.along, strict=False)):
             for claim in claims:
-                if claim.formula not in children(node.formula):
+                if claim.formula not in fo.children(node.formula):
                     raise _refuted(node, f"is shown by a claim about {claim.formula}")
                 self._claim(claim, state, node.assignment)
             shown = {(claim.formula, claim.holds) for claim in claims}
@@ -365,25 +347,25 @@ class _Replay:
         """
         endless = run.ends is None
         match node.formula, node.holds:
-            case (Next("E", body), True) | (Next("A", body), False) if run.ends == 1:
+            case (fo.Next("E", body), True) | (fo.Next("A", body), False) if run.ends == 1:
                 return frozenset(), frozenset({(body, node.holds)})
-            case (Future("E", body), True) | (Globally("A", body), False) if not endless:
+            case (fo.Future("E", body), True) | (fo.Globally("A", body), False) if not endless:
                 return frozenset(), frozenset({(body, node.holds)})
-            case (Future("A", body), False) | (Globally("E", body), True) if endless:
+            case (fo.Future("A", body), False) | (fo.Globally("E", body), True) if endless:
                 return frozenset({(body, node.holds)}), frozenset()
-            case (Until("E", left, _, True), True) if endless:
+            case (fo.Until("E", left, _, True), True) if endless:
                 return frozenset({(left, True)}), frozenset()
-            case (Until("E", left, right), True) if not endless:
+            case (fo.Until("E", left, right), True) if not endless:
                 return frozenset({(left, True)}), frozenset({(right, True)})
-            case (Until("A", _, right, False), False) if endless:
+            case (fo.Until("A", _, right, False), False) if endless:
                 return frozenset({(right, False)}), frozenset()
-            case (Until("A", left, right), False) if not endless:
+            case (fo.Until("A", left, right), False) if not endless:
                 return frozenset({(right, False)}), frozenset({(right, False), (left, False)})
             case _:
                 raise _refuted(node, "is not shown by such a run")
 
 
-_Aim = tuple[Formula, bool]
+_Aim = tuple[fo.Formula, bool]
 
 
 def _refuted(node: Node, why: str, step: int | None = None) -> _Refuted:
@@ -398,29 +380,31 @@ def _listed(values: Mapping[str, Value]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in sorted(values.items())) or "none"
 
 
-def _is_about_all(formula: Formula, truth: bool) -> bool:
+def _is_about_all(formula: fo.Formula, truth: bool) -> bool:
     """Return True if the claim is about all runs: A and true, or E and false."""
-    return isinstance(formula, Next | Future | Globally | Until) and (formula.path == "A") == truth
+    return (
+        isinstance(formula, fo.Next | fo.Future | fo.Globally | fo.Until) and (formula.path == "A") == truth
+    )
 
 
-def _connected(formula: Formula, parts: Sequence[bool | None]) -> bool | None:
+def _connected(formula: fo.Formula, parts: Sequence[bool | None]) -> bool | None:
     """Return the truth value of a connective from those of its parts, with None for unknown values."""
     match formula:
-        case Not():
+        case fo.Not():
             return None if parts[0] is None else not parts[0]
-        case And():
+        case fo.And():
             return False if False in parts else None if None in parts else True
-        case Or():
+        case fo.Or():
             return True if True in parts else None if None in parts else False
-        case Implies():
+        case fo.Implies():
             return True if parts[0] is False or parts[1] is True else None if None in parts else False
-        case Iff():
+        case fo.Iff():
             return None if None in parts else parts[0] == parts[1]
         case _:
             return None
 
 
-def _quantified(formula: Formula, known: Mapping[Value, bool], size: int) -> bool | None:
+def _quantified(formula: fo.Formula, known: Mapping[Value, bool], size: int) -> bool | None:
     """Return the truth value of a quantifier over ``size`` values, or None if it is undecided.
 
     ``known`` are the truth values of its body for some of them.
@@ -428,15 +412,15 @@ def _quantified(formula: Formula, known: Mapping[Value, bool], size: int) -> boo
     least = sum(known.values())
     most = size - (len(known) - least)
     match formula:
-        case Exists():
+        case fo.Exists():
             return True if least else None if most else False
-        case Forall():
+        case fo.Forall():
             return False if most < size else None if least < size else True
-        case Count("atleast", number):
+        case fo.Count("atleast", number):
             return True if least >= number else None if most >= number else False
-        case Count("atmost", number):
+        case fo.Count("atmost", number):
             return False if least > number else None if most > number else True
-        case Count(_, number):
+        case fo.Count(_, number):
             return least == number if least == most else None if least <= number <= most else False
         case _:
             return None

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import Const, Exists, Expanded, Forall, Formula, Not, Quantified, is_temporal
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed
@@ -77,7 +77,7 @@ class Node:
     identity.
     """
 
-    formula: Expanded
+    formula: fo.Expanded
     holds: bool
     state: Instance
     assignment: Mapping[str, Value]
@@ -198,29 +198,29 @@ def states_along(start: Instance, run: Run) -> tuple[Instance, ...]:
     return (start, *(step.state for step in run.steps))
 
 
-def negation(formula: Formula) -> Formula:
+def negation(formula: fo.Formula) -> fo.Formula:
     """Return ¬f, or g if f is ¬g."""
-    return formula.body if isinstance(formula, Not) else Not(formula)
+    return formula.body if isinstance(formula, fo.Not) else fo.Not(formula)
 
 
-def instantiated(formula: Formula, assignment: Mapping[str, Value]) -> str:
+def instantiated(formula: fo.Formula, assignment: Mapping[str, Value]) -> str:
     """Return the formula with values in place of variables, as text."""
-    return str(substitute(formula, {name: Const(value) for name, value in assignment.items()}))
+    return str(substitute(formula, {name: fo.Const(value) for name, value in assignment.items()}))
 
 
 def _telling(nodes: Sequence[Node]) -> Node:
     """Return the first of the nodes with a run, or else the first about runs, or else the first."""
     with_run = (node for node in nodes if any(isinstance(n.reason, Run) for n in Evidence(node).nodes))
-    temporal = (node for node in nodes if is_temporal(node.formula))
+    temporal = (node for node in nodes if fo.is_temporal(node.formula))
     return next(with_run, None) or next(temporal, nodes[0])
 
 
 def is_witness(node: Node) -> bool:
     """Return True if one value decides: it makes an ∃ true, or a ∀ false."""
-    return isinstance(node.formula, Exists if node.holds else Forall)
+    return isinstance(node.formula, fo.Exists if node.holds else fo.Forall)
 
 
-def variable(formula: Formula) -> str:
+def variable(formula: fo.Formula) -> str:
     """Return the variable of a quantifier."""
-    assert isinstance(formula, Quantified), f"{formula} has no variable of its own"
+    assert isinstance(formula, fo.Quantified), f"{formula} has no variable of its own"
     return formula.binder.name

@@ -16,49 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.folding import negate
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Previously,
-    Same,
-    Since,
-    Sum,
-    Tally,
-    Term,
-    Truth,
-    Until,
-    Use,
-    Var,
-    Weight,
-    is_compound,
-    unexpanded,
-    unfollowed,
-    unquantified,
-    unresolved,
-)  # fmt: skip
 from stead_sym.relational.schema import Relation, Schema
 
 C = TypeVar("C")
@@ -116,7 +76,7 @@ class Conditions(ABC, Generic[C, X, R, J]):
         """Return the content that stands for a constant of a sort, or for an integer."""
 
     @abstractmethod
-    def _added(self, one: X, sign: str, other: Term, addend: X) -> X:
+    def _added(self, one: X, sign: str, other: fo.Term, addend: X) -> X:
         """Return the sum or the difference of two integers, the second with its term."""
 
     @abstractmethod
@@ -136,21 +96,21 @@ class Conditions(ABC, Generic[C, X, R, J]):
         """Return the condition that there is such a row."""
 
     @abstractmethod
-    def _compared(self, comparison: Compare, scope: Mapping[str, Cell[X]], surely: bool) -> C:
+    def _compared(self, comparison: fo.Compare, scope: Mapping[str, Cell[X]], surely: bool) -> C:
         """Return the condition of a comparison."""
 
     @abstractmethod
-    def _counted(self, count: Count, scope: Mapping[str, Cell[X]], surely: bool) -> C:
+    def _counted(self, count: fo.Count, scope: Mapping[str, Cell[X]], surely: bool) -> C:
         """Return the condition of a counting quantifier."""
 
     @abstractmethod
-    def _total(self, tally: Tally, scope: Mapping[str, Cell[X]]) -> tuple[X, Sequence[C]]:
+    def _total(self, tally: fo.Tally, scope: Mapping[str, Cell[X]]) -> tuple[X, Sequence[C]]:
         """Return the value of a tally, and the conditions under which it is known."""
 
     @abstractmethod
     def _listed(
-        self, binder: Binder, slots: Mapping[str, Binder], items: Sequence[Formula]
-    ) -> Iterator[tuple[Sequence[Binder], Sequence[Formula]]]:
+        self, binder: fo.Binder, slots: Mapping[str, fo.Binder], items: Sequence[fo.Formula]
+    ) -> Iterator[tuple[Sequence[fo.Binder], Sequence[fo.Formula]]]:
         """Yield variables and formulas that together let a variable have all values of its finite sort."""
 
     @abstractmethod
@@ -158,82 +118,95 @@ class Conditions(ABC, Generic[C, X, R, J]):
         """Return the condition that the content of a cell is one that its finite sort lists."""
 
     def _equated(
-        self, slots: Mapping[str, Binder], items: Sequence[Formula], cells: dict[str, Cell[X]], surely: bool
+        self,
+        slots: Mapping[str, fo.Binder],
+        items: Sequence[fo.Formula],
+        cells: dict[str, Cell[X]],
+        surely: bool,
     ) -> Iterable[C]:
         """Give variables the values that equations say; return the conditions that these are in range."""
         return ()
 
     # formulas
 
-    def condition(self, formula: Expanded, scope: Mapping[str, Cell[X]], *, surely: bool) -> C:
+    def condition(self, formula: fo.Expanded, scope: Mapping[str, Cell[X]], *, surely: bool) -> C:
         """Return the condition that the formula is surely, or possibly, true.
 
         Raise `DeclarationError` for a formula about the past, `InputError` for a constant without content.
         """
 
-        def here(part: Formula) -> C:
+        def here(part: fo.Formula) -> C:
             return self.condition(part, scope, surely=surely)
 
-        def not_here(part: Formula) -> C:
+        def not_here(part: fo.Formula) -> C:
             return self._negation(self.condition(part, scope, surely=not surely))
 
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return self._all_of(()) if value else self._any_of(())
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self._equality(left, right, scope, surely)
-            case Compare():
+            case fo.Compare():
                 return self._compared(formula, scope, surely)
-            case Atom() | Exists():
+            case fo.Atom() | fo.Exists():
                 return self._any_of(map(self._not_empty, self.joins((), [formula], scope, surely=surely)))
-            case Not(body):
+            case fo.Not(body):
                 return not_here(body)
-            case And(parts):
+            case fo.And(parts):
                 return self._all_of(map(here, parts))
-            case Or(parts):
+            case fo.Or(parts):
                 return self._any_of(map(here, parts))
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return self._any_of((not_here(left), here(right)))
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 both = self._all_of((here(left), here(right)))
                 return self._any_of((both, self._all_of((not_here(left), not_here(right)))))
-            case Forall(binder, body):
-                return not_here(Exists(binder, Not(body)))
-            case Count():
+            case fo.Forall(binder, body):
+                return not_here(fo.Exists(binder, fo.Not(body)))
+            case fo.Count():
                 return self._counted(formula, scope, surely)
-            case Since() | Previously() | Did():
-                raise unfollowed(formula)
-            case Use() | Derived():
-                raise unexpanded(formula)
-            case Same() | Empty() | Next() | Future() | Globally() | Until() | Each() | Weight():
+            case fo.Since() | fo.Previously() | fo.Did():
+                raise fo.unfollowed(formula)
+            case fo.Use() | fo.Derived():
+                raise fo.unexpanded(formula)
+            case (
+                fo.Same()
+                | fo.Empty()
+                | fo.Next()
+                | fo.Future()
+                | fo.Globally()
+                | fo.Until()
+                | fo.Each()
+                | fo.Weight()
+            ):
                 raise ValueError(f"no condition on a database: {formula}")
             case _:
                 assert_never(formula)
 
-    def _equality(self, left: Term, right: Term, scope: Mapping[str, Cell[X]], surely: bool) -> C:
-        if isinstance(left, Const) and isinstance(right, Const):
+    def _equality(self, left: fo.Term, right: fo.Term, scope: Mapping[str, Cell[X]], surely: bool) -> C:
+        if isinstance(left, fo.Const) and isinstance(right, fo.Const):
             return self._all_of(()) if left.value == right.value else self._any_of(())
-        variable = next((term for term in (left, right) if isinstance(term, Var)), None)
-        compound = is_compound(left) or is_compound(right)
-        sort = INTEGERS if compound or variable is None else scope[variable.name].sort
+        variable = next((term for term in (left, right) if isinstance(term, fo.Var)), None)
+        compound = fo.is_compound(left) or fo.is_compound(right)
+        sort = fo.INTEGERS if compound or variable is None else scope[variable.name].sort
         (one, known), (other, more) = (self.term(term, scope, sort) for term in (left, right))
         return self.judged(self._equal(one, other), [*known, *more], surely)
 
-    def term(self, term: Term, scope: Mapping[str, Cell[X]], sort: str) -> tuple[X, Sequence[C]]:
+    def term(self, term: fo.Term, scope: Mapping[str, Cell[X]], sort: str) -> tuple[X, Sequence[C]]:
         """Return the content of a term of a sort, and the conditions under which it is known."""
         match term:
-            case Var(name):
+            case fo.Var(name):
                 cell = scope[name]
                 return cell.expression, [self._known(cell)] if cell.loose else []
-            case Const(value):
+            case fo.Const(value):
                 return self._literal(value, sort), []
-            case Sum(left, sign, right):
-                (one, known), (other, more) = (self.term(t, scope, INTEGERS) for t in (left, right))
+            case fo.Sum(left, sign, right):
+                (one, known), (other, more) = (self.term(t, scope, fo.INTEGERS) for t in (left, right))
                 return self._added(one, sign, right, other), [*known, *more]
-            case Tally():
+            case fo.Tally():
                 return self._total(term, scope)
             case _:
-                raise unquantified(term) if str(term) == "_" else unresolved(term)  # type: ignore[arg-type]
+                raise fo.unquantified(term) if str(term) == "_" else fo.unresolved(term)  # type: ignore[arg-type]
 
     def judged(self, condition: C, known: Sequence[C], surely: bool) -> C:
         """Return the condition if all contents are known, else False, or True if not ``surely``."""
@@ -247,20 +220,20 @@ class Conditions(ABC, Generic[C, X, R, J]):
 
     def joins(
         self,
-        binders: Sequence[Binder],
-        parts: Sequence[Formula],
+        binders: Sequence[fo.Binder],
+        parts: Sequence[fo.Formula],
         scope: Mapping[str, Cell[X]],
         *,
         surely: bool,
     ) -> Iterator[J]:
         """Yield joins whose rows, together, are the values of the variables for which all parts hold."""
         slots, items = self.flat(binders, parts)
-        if Truth(False) in items:
+        if fo.Truth(False) in items:
             return
         cells = {name: cell for name, cell in scope.items() if name not in slots}
         rows: dict[int, tuple[R, set[int]]] = {}
         for number, item in enumerate(items):
-            if isinstance(item, Atom):
+            if isinstance(item, fo.Atom):
                 own = _given(item, slots.keys() - cells.keys())
                 if self.joins_all or own or (len(items) == 1 and not slots):
                     rows[number] = self._rows_of(item.relation), own
@@ -274,7 +247,7 @@ class Conditions(ABC, Generic[C, X, R, J]):
             return
         for number, (row, own) in rows.items():
             item = items[number]
-            assert isinstance(item, Atom)
+            assert isinstance(item, fo.Atom)
             conditions += self.of_row(row, item, own, cells, surely)
         others = [item for number, item in enumerate(items) if number not in rows]
         conditions += [self.condition(item, cells, surely=surely) for item in others]
@@ -282,32 +255,32 @@ class Conditions(ABC, Generic[C, X, R, J]):
             yield join
 
     def flat(
-        self, binders: Sequence[Binder], parts: Sequence[Formula]
-    ) -> tuple[dict[str, Binder], list[Formula]]:
+        self, binders: Sequence[fo.Binder], parts: Sequence[fo.Formula]
+    ) -> tuple[dict[str, fo.Binder], list[fo.Formula]]:
         """Return the variables and the conjuncts, with those of ∃ among them under names of their own."""
         slots = {binder.name: binder for binder in binders}
-        left, items = list(reversed(parts)), list[Formula]()
+        left, items = list(reversed(parts)), list[fo.Formula]()
         while left:
             match _pushed(left.pop()):
-                case Truth(True):
+                case fo.Truth(True):
                     pass
-                case And(listed):
+                case fo.And(listed):
                     left += reversed(listed)
-                case Exists(binder, body):
+                case fo.Exists(binder, body):
                     own = self.apart(binder)
                     slots[own.name] = own
-                    left.append(substitute(body, {binder.name: Var(own.name)}))
+                    left.append(substitute(body, {binder.name: fo.Var(own.name)}))
                 case other:
                     items.append(other)
         return slots, items
 
-    def apart(self, binder: Binder) -> Binder:
+    def apart(self, binder: fo.Binder) -> fo.Binder:
         """Return the binder with a name that no formula has."""
         self._bound += 1
         return replace(binder, name=f"{binder.name.partition(' ')[0]} {self._bound}")
 
     def of_row(
-        self, rows: R, atom: Atom, own: Collection[int], scope: Mapping[str, Cell[X]], surely: bool
+        self, rows: R, atom: fo.Atom, own: Collection[int], scope: Mapping[str, Cell[X]], surely: bool
     ) -> Iterator[C]:
         """Yield the conditions that a row is the fact that an atom denotes; ``own`` places give values."""
         for place, term in enumerate(atom.args):
@@ -315,16 +288,16 @@ class Conditions(ABC, Generic[C, X, R, J]):
                 continue
             cell = self._column(rows, atom.relation, place)
             expression, known = self.term(term, scope, cell.sort)
-            if cell.loose and (known or is_compound(term) or not surely):
+            if cell.loose and (known or fo.is_compound(term) or not surely):
                 known = [*known, self._known(cell)]
             yield self.judged(self._equal(cell.expression, expression), known, surely)
 
     def _ranged(
-        self, binder: Binder, slots: Mapping[str, Binder], items: Sequence[Formula]
-    ) -> Iterator[tuple[Sequence[Binder], Sequence[Formula]]]:
+        self, binder: fo.Binder, slots: Mapping[str, fo.Binder], items: Sequence[fo.Formula]
+    ) -> Iterator[tuple[Sequence[fo.Binder], Sequence[fo.Formula]]]:
         """Yield the variables and formulas with what gives one its values; all together are all values."""
         for place, item in enumerate(items):
-            if isinstance(item, Or) and all(self.gives(part, binder.name) for part in item.parts):
+            if isinstance(item, fo.Or) and all(self.gives(part, binder.name) for part in item.parts):
                 for part in item.parts:
                     yield [*slots.values()], [*items[:place], part, *items[place + 1 :]]
                 return
@@ -334,60 +307,62 @@ class Conditions(ABC, Generic[C, X, R, J]):
         for atom in self.facts_with(binder):
             yield [*slots.values()], [atom, *items]
 
-    def facts_with(self, binder: Binder) -> Iterator[Formula]:
+    def facts_with(self, binder: fo.Binder) -> Iterator[fo.Formula]:
         """Yield, for each column of a variable's sort, that some fact has its value there."""
         for relation in self._relations:
             for place, sort in enumerate(relation.sorts):
                 if sort == binder.sort:
-                    others = [self.apart(Binder("", one)) for one in relation.sorts]
+                    others = [self.apart(fo.Binder("", one)) for one in relation.sorts]
                     others[place] = binder
-                    formula: Formula = Atom(relation.name, tuple(Var(one.name) for one in others))
+                    formula: fo.Formula = fo.Atom(relation.name, tuple(fo.Var(one.name) for one in others))
                     for other in others:
                         if other is not binder:
-                            formula = Exists(other, formula)
+                            formula = fo.Exists(other, formula)
                     yield formula
 
-    def gives(self, formula: Formula, name: str) -> bool:
+    def gives(self, formula: fo.Formula, name: str) -> bool:
         """Return True if the formula is only true for values that a conjunct of it gives a variable."""
         match _pushed(formula):
-            case Truth(value):
+            case fo.Truth(value):
                 return not value
-            case Atom(_, args):
-                return Var(name) in args
-            case Equal(Var(other), Const()) | Equal(Const(), Var(other)):
+            case fo.Atom(_, args):
+                return fo.Var(name) in args
+            case fo.Equal(fo.Var(other), fo.Const()) | fo.Equal(fo.Const(), fo.Var(other)):
                 return self.joins_all and other == name
-            case And(parts):
+            case fo.And(parts):
                 return any(self.gives(part, name) for part in parts)
-            case Or(parts):
+            case fo.Or(parts):
                 return all(self.gives(part, name) for part in parts)
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return binder.name != name and self.gives(body, name)
             case _:
                 return False
 
 
-def _given(atom: Atom, names: Collection[str]) -> set[int]:
+def _given(atom: fo.Atom, names: Collection[str]) -> set[int]:
     """Return the first place of each of these variables in an atom."""
-    places = {term.name: place for place, term in reversed([*enumerate(atom.args)]) if isinstance(term, Var)}
+    places = {
+        term.name: place for place, term in reversed([*enumerate(atom.args)]) if isinstance(term, fo.Var)
+    }
     return {place for name, place in places.items() if name in names}
 
 
-def _pushed(formula: Formula) -> Formula:
+def _pushed(formula: fo.Formula) -> fo.Formula:
     """Return an equivalent formula without ¬ above ∧, ∨, → or ∀, nor → itself, at the top."""
     match formula:
-        case Implies(left, right):
-            return Or((negate(left), right))
-        case Not(Truth(value)):
-            return Truth(not value)
-        case Not(Not(body)):
+        case fo.Implies(left, right):
+            return fo.Or((negate(left), right))
+        case fo.Not(fo.Truth(value)):
+            return fo.Truth(not value)
+        case fo.Not(fo.Not(body)):
             return _pushed(body)
-        case Not(And(parts)):
-            return Or(tuple(map(negate, parts)))
-        case Not(Or(parts)):
-            return And(tuple(map(negate, parts)))
-        case Not(Implies(left, right)):
-            return And((left, negate(right)))
-        case Not(Forall(binder, body)):
-            return Exists(binder, negate(body))
+        case fo.Not(fo.And(parts)):
+            return fo.Or(tuple(map(negate, parts)))
+        case fo.Not(fo.Or(parts)):
+            return fo.And(tuple(map(negate, parts)))
+        case fo.Not(fo.Implies(left, right)):
+            return fo.And((left, negate(right)))
+        case fo.Not(fo.Forall(binder, body)):
+            return fo.Exists(binder, negate(body))
         case _:
             return formula

@@ -41,6 +41,7 @@ from dataclasses import dataclass, field
 from math import comb
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.state_graph import StateGraph
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
@@ -49,35 +50,6 @@ from stead_sym.logic.evaluate import compares, declared, value_of
 from stead_sym.logic.folding import conjoin, disjoin, negate
 from stead_sym.logic.integers import decided, grounded, linear
 from stead_sym.logic.kernel import core, outside_kernel
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Next,
-    Not,
-    Or,
-    Path,
-    Term,
-    Truth,
-    Until,
-    children,
-    free_variables,
-    subformulas,
-)
-from stead_sym.logic.syntax import Same as SameRelation
 from stead_sym.relational.schema import Value
 
 Denoted: TypeAlias = Value | Slot
@@ -103,11 +75,11 @@ class Grounding:
     names: Names
     _parts: int = field(default=0, init=False)
 
-    def sentence(self, formula: Expanded) -> Formula:
+    def sentence(self, formula: fo.Expanded) -> fo.Formula:
         """Return g(f) in the empty layer. Raise `Undecided` if it has more than `MAX_PARTS` parts."""
         self._parts = 0
         ground = self._ground(core(formula), {}, ())
-        for _ in subformulas(ground):
+        for _ in fo.subformulas(ground):
             self._count()
         return ground
 
@@ -115,47 +87,47 @@ class Grounding:
     def _layered(self) -> bool:
         return self.layers != {()}
 
-    def _ground(self, formula: Formula, sigma: Mapping[str, Denoted], layer: Layer) -> Formula:
+    def _ground(self, formula: fo.Formula, sigma: Mapping[str, Denoted], layer: Layer) -> fo.Formula:
         self._count()
 
-        def here(f: Formula) -> Formula:
+        def here(f: fo.Formula) -> fo.Formula:
             return self._ground(f, sigma, layer)
 
         match formula:
-            case Truth():
+            case fo.Truth():
                 return formula
-            case Equal() | Compare() if (form := linear(formula)) is not None:
+            case fo.Equal() | fo.Compare() if (form := linear(formula)) is not None:
                 items, constant = grounded(
                     form, sigma, self._ranging, lambda f, s: self._ground(f, s, layer), conjoin
                 )
-                return decided(form.ordering, constant, items, self._choice, TRUE, FALSE)
-            case Equal(left, right):
+                return decided(form.ordering, constant, items, self._choice, fo.TRUE, fo.FALSE)
+            case fo.Equal(left, right):
                 return self._equal(value_of(left, sigma), value_of(right, sigma))
-            case Compare(_, left, right):
+            case fo.Compare(_, left, right):
                 values = _name(value_of(left, sigma)), _name(value_of(right, sigma))
-                return Truth(compares(formula, *values, self.deployment.schema))
-            case Atom(relation, args, primed=False):
+                return fo.Truth(compares(formula, *values, self.deployment.schema))
+            case fo.Atom(relation, args, primed=False):
                 return self._atom(relation, args, sigma)
-            case Not(body):
+            case fo.Not(body):
                 return dual(here(body))
-            case And(parts):
+            case fo.And(parts):
                 return conjoin(*map(here, parts))
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 f, h = here(left), here(right)
                 return disjoin(conjoin(f, h), conjoin(dual(f), dual(h)))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 if held(binder, body, self.mortal):
                     return self._assigned(binder, body, sigma, layer)
                 return disjoin(*self._instances(binder, body, sigma, layer))
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 return self._at_least(number, list(self._instances(binder, body, sigma, layer)))
-            case Next("E", body):
+            case fo.Next("E", body):
                 return self._next(here(body), layer)
-            case Globally("E", body):
+            case fo.Globally("E", body):
                 return self._globally(here(body), layer)
-            case Until("E", left, right, weak=False):
+            case fo.Until("E", left, right, weak=False):
                 return self._until(here(left), here(right), layer)
-            case SameRelation() | Empty() | Atom():
+            case fo.Same() | fo.Empty() | fo.Atom():
                 raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
             case _:
                 raise outside_kernel(formula)
@@ -170,24 +142,24 @@ class Grounding:
 
     # First-order clauses.
 
-    def _equal(self, left: Denoted, right: Denoted) -> Formula:
+    def _equal(self, left: Denoted, right: Denoted) -> fo.Formula:
         match left, right:
             case Slot(), Slot():
                 if left == right:
-                    return TRUE
-                return self.names.atom(Same(*sorted((left, right)))) if left.sort == right.sort else FALSE
+                    return fo.TRUE
+                return self.names.atom(Same(*sorted((left, right)))) if left.sort == right.sort else fo.FALSE
             case Slot(), str():
                 return self._named(left, right)
             case str(), Slot():
                 return self._named(right, left)
             case _:
-                return Truth(left == right)
+                return fo.Truth(left == right)
 
-    def _named(self, slot: Slot, value: Value) -> Formula:
+    def _named(self, slot: Slot, value: Value) -> fo.Formula:
         can_be_held = value in self.graph.active[slot.sort]
-        return self.names.atom(Named(slot, value)) if can_be_held else FALSE
+        return self.names.atom(Named(slot, value)) if can_be_held else fo.FALSE
 
-    def _atom(self, relation: str, args: Sequence[Term], sigma: Mapping[str, Denoted]) -> Formula:
+    def _atom(self, relation: str, args: Sequence[fo.Term], sigma: Mapping[str, Denoted]) -> fo.Formula:
         """Return P(t): the disjunction of the facts that the atom may denote."""
         denoted = [value_of(term, sigma) for term in args]
         return disjoin(
@@ -202,8 +174,8 @@ class Grounding:
         )
 
     def _instances(
-        self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
-    ) -> Iterator[Formula]:
+        self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Denoted], layer: Layer
+    ) -> Iterator[fo.Formula]:
         """Yield, per value u, that it is active and satisfies the body; for `x in s` per declared value."""
         if binder.declared:
             for u in declared(self.deployment.schema, binder):
@@ -211,34 +183,37 @@ class Grounding:
         elif held(binder, body, self.mortal):
             slot, above, f = self._above(binder, body, sigma, layer)
             for u in self.graph.active[binder.sort]:
-                yield Next("E", conjoin(self._in(above), self._named(slot, u), f))
+                yield fo.Next("E", conjoin(self._in(above), self._named(slot, u), f))
         else:
             for u in self.graph.active[binder.sort]:
                 f = self._ground(body, {**sigma, binder.name: u}, layer)
                 yield conjoin(self.names.atom(Active(binder.sort, u)), f)
 
     def _ranging(
-        self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted]
-    ) -> Iterator[tuple[Formula, Value]]:
+        self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Denoted]
+    ) -> Iterator[tuple[fo.Formula, Value]]:
         """Yield the values of a variable of a tally, each with the condition that it is in the domain."""
         if binder.declared:
-            yield from ((TRUE, u) for u in declared(self.deployment.schema, binder))
+            yield from ((fo.TRUE, u) for u in declared(self.deployment.schema, binder))
         else:
             active = self.graph.active[binder.sort]
             yield from ((self.names.atom(Active(binder.sort, u)), u) for u in active)
 
-    def _choice(self, condition: Formula, then: Formula, otherwise: Formula) -> Formula:
+    def _choice(self, condition: fo.Formula, then: fo.Formula, otherwise: fo.Formula) -> fo.Formula:
         if then is otherwise:
             return then
         self._count()
         return disjoin(conjoin(condition, then), conjoin(dual(condition), otherwise))
 
-    def _at_least(self, number: int, members: Sequence[Formula]) -> Formula:
+    def _at_least(self, number: int, members: Sequence[fo.Formula]) -> fo.Formula:
         """Return the formula that at least ``number`` of the members hold."""
         if number > len(members):
-            return FALSE
+            return fo.FALSE
         self._count(comb(len(members), number))
-        enough: list[Formula] = [TRUE, *[FALSE] * number]  # enough[k]: at least k of the members so far
+        enough: list[fo.Formula] = [
+            fo.TRUE,
+            *[fo.FALSE] * number,
+        ]  # enough[k]: at least k of the members so far
         for member in members:
             for k in range(number, 0, -1):
                 enough[k] = disjoin(enough[k], conjoin(member, enough[k - 1]))
@@ -246,61 +221,63 @@ class Grounding:
 
     # Layers.
 
-    def _assigned(self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer) -> Formula:
+    def _assigned(
+        self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Denoted], layer: Layer
+    ) -> fo.Formula:
         _, above, f = self._above(binder, body, sigma, layer)
-        return Next("E", conjoin(self._in(above), f))
+        return fo.Next("E", conjoin(self._in(above), f))
 
     def _above(
-        self, binder: Binder, body: Formula, sigma: Mapping[str, Denoted], layer: Layer
-    ) -> tuple[Slot, Layer, Formula]:
+        self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Denoted], layer: Layer
+    ) -> tuple[Slot, Layer, fo.Formula]:
         """Return the slot for the variable, the layer above this one, and the body there."""
         slot = next_slot(layer, binder.sort)
         above = (*layer, slot)
         return slot, above, self._ground(body, {**sigma, binder.name: slot}, above)
 
-    def _in(self, layer: Layer) -> Formula:
-        return self.names.atom(InLayer(layer)) if self._layered else TRUE
+    def _in(self, layer: Layer) -> fo.Formula:
+        return self.names.atom(InLayer(layer)) if self._layered else fo.TRUE
 
     # The temporal kernel.
 
-    def _next(self, f: Formula, layer: Layer) -> Formula:
-        return Next("E", conjoin(self._in(layer), f))
+    def _next(self, f: fo.Formula, layer: Layer) -> fo.Formula:
+        return fo.Next("E", conjoin(self._in(layer), f))
 
-    def _until(self, f: Formula, h: Formula, layer: Layer) -> Formula:
+    def _until(self, f: fo.Formula, h: fo.Formula, layer: Layer) -> fo.Formula:
         goal = conjoin(self._in(layer), h)  # a path that ends in a layer has never left it
-        return Future("E", goal) if f == TRUE else Until("E", f, goal)
+        return fo.Future("E", goal) if f == fo.TRUE else fo.Until("E", f, goal)
 
-    def _globally(self, f: Formula, layer: Layer) -> Formula:
-        return Globally("E", conjoin(self._in(layer), f))
+    def _globally(self, f: fo.Formula, layer: Layer) -> fo.Formula:
+        return fo.Globally("E", conjoin(self._in(layer), f))
 
 
-def held(binder: Binder, body: Formula, mortal: frozenset[str]) -> bool:
+def held(binder: fo.Binder, body: fo.Formula, mortal: frozenset[str]) -> bool:
     """Return True if the variable holds a value across steps whose name is not persistent."""
     return binder.sort in mortal and _under_time(binder.name, body)
 
 
-def _under_time(name: str, formula: Formula) -> bool:
+def _under_time(name: str, formula: fo.Formula) -> bool:
     """Return True if the variable is free in the formula, inside a temporal operator."""
     match formula:
-        case Next() | Future() | Globally() | Until():
-            return name in free_variables(formula)
-        case Exists(binder) | Forall(binder) | Count(_, _, binder) if binder.name == name:
+        case fo.Next() | fo.Future() | fo.Globally() | fo.Until():
+            return name in fo.free_variables(formula)
+        case fo.Exists(binder) | fo.Forall(binder) | fo.Count(_, _, binder) if binder.name == name:
             return False
         case _:
-            return any(_under_time(name, child) for child in children(formula))
+            return any(_under_time(name, child) for child in fo.children(formula))
 
 
-def held_layers(formulas: Iterable[Expanded], mortal: frozenset[str]) -> frozenset[Layer]:
+def held_layers(formulas: Iterable[fo.Expanded], mortal: frozenset[str]) -> frozenset[Layer]:
     """Return the layers of the sentences, including the empty one."""
     found: set[Layer] = {()}
 
-    def collect(formula: Formula, layer: Layer) -> None:
+    def collect(formula: fo.Formula, layer: Layer) -> None:
         match formula:
-            case Exists(binder, body) | Forall(binder, body) | Count(_, _, binder, body):
+            case fo.Exists(binder, body) | fo.Forall(binder, body) | fo.Count(_, _, binder, body):
                 if held(binder, body, mortal):
                     layer = (*layer, next_slot(layer, binder.sort))
                     found.add(layer)
-        for child in children(formula):
+        for child in fo.children(formula):
             collect(child, layer)
 
     for formula in formulas:
@@ -324,25 +301,25 @@ def _name(denoted: Denoted) -> Value:
     return denoted
 
 
-def dual(formula: Formula) -> Formula:
+def dual(formula: fo.Formula) -> fo.Formula:
     """Return ¬f, with the negation pushed inwards as far as possible.
 
     ¬EX f = AX ¬f and the like hold over all paths as well as over the fair ones. So an exported formula
     resembles the written one, and has few forms.
     """
     match formula:
-        case And(parts):
+        case fo.And(parts):
             return disjoin(*map(dual, parts))
-        case Or(parts):
+        case fo.Or(parts):
             return conjoin(*map(dual, parts))
-        case Next(path, body):
-            return Next(_DUAL[path], dual(body))
-        case Future(path, body):
-            return Globally(_DUAL[path], dual(body))
-        case Globally(path, body):
-            return Future(_DUAL[path], dual(body))
+        case fo.Next(path, body):
+            return fo.Next(_DUAL[path], dual(body))
+        case fo.Future(path, body):
+            return fo.Globally(_DUAL[path], dual(body))
+        case fo.Globally(path, body):
+            return fo.Future(_DUAL[path], dual(body))
         case _:
             return negate(formula)
 
 
-_DUAL: Mapping[Path, Path] = {"A": "E", "E": "A"}
+_DUAL: Mapping[fo.Path, fo.Path] = {"A": "E", "E": "A"}

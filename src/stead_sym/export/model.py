@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.state_graph import MAX_STATES, StateGraph, state_graph
 from stead_sym.analyses.views.every_number import always
 from stead_sym.deployment.deployment import Deployment
@@ -19,7 +20,6 @@ from stead_sym.errors import InputError
 from stead_sym.export.ground import Grounding, held_layers
 from stead_sym.export.layers import Node, Nodes, all_nodes
 from stead_sym.export.names import Active, Holds, InLayer, Layer, Named, Names, Proposition, Same, plain
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.verification.result import Verification, as_verification
 
@@ -37,8 +37,8 @@ class Question:
     spec: str
     identifier: str
     written: str
-    formula: Formula
-    plain: Formula | None
+    formula: fo.Formula
+    plain: fo.Formula | None
     answer: bool | None
     words: str
 
@@ -56,7 +56,7 @@ class Export:
     graph: StateGraph
     layers: frozenset[Layer]
     names: Names
-    fair: tuple[Formula, ...]
+    fair: tuple[fo.Formula, ...]
     questions: tuple[Question, ...]
 
     @cached_property

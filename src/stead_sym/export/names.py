@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
-from stead_sym.logic.syntax import Atom
+import stead_sym.logic.syntax as fo
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -107,9 +107,9 @@ class Names:
     _given: dict[object, str] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
 
-    def atom(self, proposition: Proposition) -> Atom:
+    def atom(self, proposition: Proposition) -> fo.Atom:
         """Return the proposition as an atom without arguments, with the identifier as its relation."""
-        return Atom(self.of(proposition))
+        return fo.Atom(self.of(proposition))
 
     def of(self, proposition: Proposition) -> str:
         """Return the identifier of a proposition, the same in every call."""

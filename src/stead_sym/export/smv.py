@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.export.layers import of_last_step
 from stead_sym.export.model import Export
 from stead_sym.export.names import (
@@ -24,7 +25,6 @@ from stead_sym.export.names import (
     plain,
     slot_name,
 )
-from stead_sym.logic.syntax import And, Atom, Formula, Future, Globally, Next, Not, Or, Truth, Until
 from stead_sym.relational.schema import Value
 
 _FREE, _DEAD = "free", "dead"
@@ -191,26 +191,26 @@ class _Writer:
         return self.names.unique(("dead", left, right), wish)
 
 
-def expression(formula: Formula) -> str:
+def expression(formula: fo.Formula) -> str:
     """Return a formula over atoms without arguments in SMV."""
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return "TRUE" if value else "FALSE"
-        case Atom(name):
+        case fo.Atom(name):
             return name
-        case Not(body):
+        case fo.Not(body):
             return f"!{expression(body)}"
-        case And(parts):
+        case fo.And(parts):
             return f"({' & '.join(map(expression, parts))})"
-        case Or(parts):
+        case fo.Or(parts):
             return f"({' | '.join(map(expression, parts))})"
-        case Next(path, body):
+        case fo.Next(path, body):
             return f"({path}X {expression(body)})"
-        case Future(path, body):
+        case fo.Future(path, body):
             return f"({path}F {expression(body)})"
-        case Globally(path, body):
+        case fo.Globally(path, body):
             return f"({path}G {expression(body)})"
-        case Until(path, left, right):
+        case fo.Until(path, left, right):
             return f"{path} [{expression(left)} U {expression(right)}]"
         case _:
             raise AssertionError(f"{formula} is not written out")

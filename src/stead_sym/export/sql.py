@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import (
     Assign,
@@ -54,24 +55,6 @@ from stead_sym.export.sql_tables import (
 )
 from stead_sym.logic.sorts import is_wildcard
 from stead_sym.logic.substitution import expand, fresh_name
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Const,
-    Equal,
-    Exists,
-    Formula,
-    Not,
-    Term,
-    Var,
-    Wildcard,
-    conjunction,
-    conjuncts,
-    free_variables,
-    quantify,
-    tells_of_steps,
-)  # fmt: skip
 from stead_sym.relational.schema import Schema
 
 SCHEMA, ROWS, TOOLS = "schema.sql", "rows.sql", "tools.sql"
@@ -149,7 +132,7 @@ class _Change:
     text: str
     reads: frozenset[str]
     span: Span | None
-    keys: tuple[Term, ...] | None = None
+    keys: tuple[fo.Term, ...] | None = None
 
 
 class _Transaction:
@@ -164,7 +147,7 @@ class _Transaction:
         self._scope: dict[str, Cell[str]] = {p.name: Cell(f":{p.name}", p.sort) for p in tool.params}
         self._fresh: list[Cell[str]] = []
         conditions = (tool.guard, *(effect.when for effect in tool.effects))  # without it there is no effect
-        self._guard = conjunction(tuple(map(self._expanded, conditions)))
+        self._guard = fo.conjunction(tuple(map(self._expanded, conditions)))
         self._known = {param.name for param in tool.params}
         self._written = Counter(
             statement.atom.relation
@@ -179,8 +162,8 @@ class _Transaction:
         for param in tool.params:
             if _NO_PARAMETERS.fullmatch(param.name):
                 raise self._outside(f"the parameter {param.name} is a word of SQL; rename it", tool.span)
-        for part in (*conjuncts(tool.guard), *(effect.when for effect in tool.effects)):
-            if tells_of_steps(part):
+        for part in (*fo.conjuncts(tool.guard), *(effect.when for effect in tool.effects)):
+            if fo.tells_of_steps(part):
                 raise self._outside(
                     f"`{part}` is about the past, which tables do not have; keep what matters in one",
                     part.span or tool.span,
@@ -197,7 +180,7 @@ class _Transaction:
         head, body = lines[: 1 + len(told)], lines[1 + len(told) :]
         return "\n".join([*head, *(f"{one};" for one in body)]) + "\n"
 
-    def _expanded(self, formula: Formula) -> Formula:
+    def _expanded(self, formula: fo.Formula) -> fo.Formula:
         return expand(formula, self._deployment.names.definitions)
 
     def _outside(self, why: str, span: Span | None) -> OutsideSql:
@@ -223,7 +206,7 @@ class _Transaction:
     def _selects(self) -> Iterator[str]:
         """Yield the SELECTs that have to return a row."""
         loose = [param for param in self._tool.params if not self._conditions.gives(self._guard, param.name)]
-        for part in conjuncts(self._guard):
+        for part in fo.conjuncts(self._guard):
             try:
                 yield from self._select(part)
             except OutsideSql as error:
@@ -241,13 +224,13 @@ class _Transaction:
             nowhere = [negation(one) for one in self._conditions.somewhere(cell)]
             yield f"SELECT 1 WHERE {all_of([*nowhere, *known]).text}"
 
-    def _select(self, part: Formula) -> Iterator[str]:
+    def _select(self, part: fo.Formula) -> Iterator[str]:
         """Yield what asks for a conjunct of the guard."""
         self._conditions.begin()
-        if isinstance(part, Atom):
+        if isinstance(part, fo.Atom):
             yield f"SELECT 1{self._row(part).query}"
             return
-        if isinstance(part, Exists):
+        if isinstance(part, fo.Exists):
             joins = [*self._conditions.joins((), [part], self._scope, surely=True)]
             if len(joins) == 1 and joins[0].sources:
                 yield f"SELECT 1{joins[0].query}"
@@ -258,7 +241,7 @@ class _Transaction:
         if condition != YES:
             yield f"SELECT 1 WHERE {condition.text}"
 
-    def _row(self, atom: Atom) -> Join:
+    def _row(self, atom: fo.Atom) -> Join:
         """Return the query for the row of a fact without variables."""
         table = self._tables[atom.relation]
         self._conditions.read.add(atom.relation)
@@ -323,7 +306,7 @@ class _Transaction:
             case _:
                 assert_never(statement)
 
-    def _new(self, binder: Binder) -> None:
+    def _new(self, binder: fo.Binder) -> None:
         """Let a new identifier be a parameter of the transaction."""
         word = f"{binder.name}_id" if _NO_PARAMETERS.fullmatch(binder.name) else binder.name
         name = fresh_name(word, self._known)
@@ -333,13 +316,13 @@ class _Transaction:
         self._fresh.append(cell)
 
     def _inserted(
-        self, atom: Atom, binders: Sequence[Binder], where: Formula, span: Span | None
+        self, atom: fo.Atom, binders: Sequence[fo.Binder], where: fo.Formula, span: Span | None
     ) -> Iterator[_Change]:
         table, conditions = self._tables[atom.relation], self._conditions
         into = f"INSERT INTO {table.name} ({', '.join(table.written)})"
         where = self._expanded(where)
         conditions.begin()
-        if not binders and where == TRUE:
+        if not binders and where == fo.TRUE:
             cells = self._cells(atom, self._scope)
             new = {cell.expression for cell in self._fresh} & {cells[place] for place in table.key}
             alone = self._written[atom.relation] == 1
@@ -354,7 +337,7 @@ class _Transaction:
             text = f"{into} SELECT {', '.join(cells)}{sources} WHERE {join.where.text} ON CONFLICT DO NOTHING"
             yield _Change("insert", atom.relation, text, frozenset(conditions.read), span)
 
-    def _cells(self, atom: Atom, scope: Scope) -> list[str]:
+    def _cells(self, atom: fo.Atom, scope: Scope) -> list[str]:
         """Return what a fact has in the columns of its row."""
         sorts = self._schema.relation(atom.relation).sorts
         cells = [
@@ -362,7 +345,9 @@ class _Transaction:
         ]
         return cells or [THERE[1]]
 
-    def _deleted(self, atom: Atom, binders: Sequence[Binder], where: Formula, span: Span | None) -> _Change:
+    def _deleted(
+        self, atom: fo.Atom, binders: Sequence[fo.Binder], where: fo.Formula, span: Span | None
+    ) -> _Change:
         table = self._tables[atom.relation]
         self._conditions.begin(atom.relation)
         own = [(k, term) for k, term in enumerate(atom.args) if not is_wildcard(term)]
@@ -373,9 +358,9 @@ class _Transaction:
     def _of_row(
         self,
         table: SqlTable,
-        own: Sequence[tuple[int, Term]],
-        binders: Sequence[Binder],
-        parts: Sequence[Formula],
+        own: Sequence[tuple[int, fo.Term]],
+        binders: Sequence[fo.Binder],
+        parts: Sequence[fo.Formula],
     ) -> tuple[str, Scope]:
         """Return the WHERE for the rows that hold these terms at these places and satisfy the parts.
 
@@ -383,9 +368,9 @@ class _Transaction:
         """
         bound = {binder.name for binder in binders}
         scope = {name: cell for name, cell in self._scope.items() if name not in bound}
-        given: list[tuple[int, Term]] = []
+        given: list[tuple[int, fo.Term]] = []
         for place, term in own:
-            if isinstance(term, Var) and term.name in bound and term.name not in scope:
+            if isinstance(term, fo.Var) and term.name in bound and term.name not in scope:
                 sort = table.relation.sorts[place]
                 scope[term.name] = Cell(f"{table.name}.{table.columns[place]}", sort)
             else:
@@ -396,10 +381,10 @@ class _Transaction:
             found.append(Condition(f"{table.name}.{table.columns[place]} = {content}"))
         left = [binder for binder in binders if binder.name not in scope]
         names = {binder.name for binder in left}
-        about = [part for part in parts if free_variables(part) & names]
+        about = [part for part in parts if fo.free_variables(part) & names]
         found += [self._conditions.condition(part, scope) for part in parts if part not in about]
         if left:
-            whole = quantify(Exists, left, conjunction(tuple(about)))
+            whole = fo.quantify(fo.Exists, left, fo.conjunction(tuple(about)))
             found.append(self._conditions.condition(whole, scope))
         condition = all_of(found)
         return f" WHERE {condition.text}" * (condition != YES), scope
@@ -413,7 +398,7 @@ class _Transaction:
             for name, one in self._tables.items()
             if any(to == atom.relation for _, to in one.relation.refers)
         ]
-        if others and (binders or where != TRUE):
+        if others and (binders or where != fo.TRUE):
             raise OutsideSql(
                 f"{others[0]} refers to {atom.relation}, whose rows are replaced under a condition; set their"
                 " columns"
@@ -421,22 +406,22 @@ class _Transaction:
         keys = tuple(atom.args[place] for place in table.key)
         if not others:
             gone = tuple(
-                term if place in table.key else Wildcard(table.relation.sorts[place])
+                term if place in table.key else fo.Wildcard(table.relation.sorts[place])
                 for place, term in enumerate(atom.args)
             )
             yield self._deleted(replace(atom, args=gone), binders, where, statement.span)
         elif len(keys) < len(atom.args):
             values = [(place, term) for place, term in enumerate(atom.args) if place not in table.key]
-            yield self._updated(atom.relation, keys, values, (), TRUE, statement.span)
+            yield self._updated(atom.relation, keys, values, (), fo.TRUE, statement.span)
         yield from self._inserted(atom, binders, where, statement.span)
 
     def _updated(
         self,
         relation: str,
-        keys: Sequence[Term],
-        values: Sequence[tuple[int, Term]],
-        binders: Sequence[Binder],
-        where: Formula,
+        keys: Sequence[fo.Term],
+        values: Sequence[tuple[int, fo.Term]],
+        binders: Sequence[fo.Binder],
+        where: fo.Formula,
         span: Span | None,
     ) -> _Change:
         """Return the statement that sets columns of the rows with these keys."""
@@ -447,14 +432,14 @@ class _Transaction:
         parts = []
         for item in items:  # the row itself, if its other columns are read
             match item:
-                case Atom(name, args) if name == relation and [args[k] for k in table.key] == [*keys]:
+                case fo.Atom(name, args) if name == relation and [args[k] for k in table.key] == [*keys]:
                     own += [(k, term) for k, term in enumerate(args) if k not in table.key]
                 case _:
                     parts.append(item)
         condition, scope = self._of_row(table, own, [*slots.values()], parts)
         cells = []
         for place, term in values:
-            lost = sorted(free_variables(Equal(term, term)) - scope.keys())
+            lost = sorted(fo.free_variables(fo.Equal(term, term)) - scope.keys())
             if lost:
                 raise OutsideSql(
                     f"{lost[0].partition(' ')[0]} is looked up in another table; make it a parameter that the"
@@ -518,8 +503,8 @@ class _Transaction:
             return False
         apart = {
             pair
-            for part in conjuncts(self._guard)
-            if isinstance(part, Not) and isinstance(part.body, Equal)
+            for part in fo.conjuncts(self._guard)
+            if isinstance(part, fo.Not) and isinstance(part.body, fo.Equal)
             for pair in ((part.body.left, part.body.right), (part.body.right, part.body.left))
         }
         return any(pair in apart or _different(*pair) for pair in zip(one.keys, other.keys, strict=True))
@@ -541,5 +526,5 @@ def _before(one: _Change, other: _Change) -> bool:
     return other.relation in one.reads
 
 
-def _different(one: Term, other: Term) -> bool:
-    return isinstance(one, Const) and isinstance(other, Const) and one.value != other.value
+def _different(one: fo.Term, other: fo.Term) -> bool:
+    return isinstance(one, fo.Const) and isinstance(other, fo.Const) and one.value != other.value

@@ -10,36 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.export.conditions import Cell, Conditions
 from stead_sym.export.sql_tables import SqlTable, literal
 from stead_sym.logic.evaluate import ORDERINGS
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    TRUE,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Count,
-    Did,
-    Each,
-    Equal,
-    Exists,
-    Expanded,
-    Formula,
-    Not,
-    Previously,
-    Since,
-    Sum,
-    Tally,
-    Term,
-    Var,
-    Weight,
-    conjunction,
-    free_variables,
-    quantify,
-)
 from stead_sym.relational.schema import Schema
 
 _MOST_COUNTED = 4
@@ -136,21 +111,21 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
         self.read = set()
         self._names = Counter() if relation is None else Counter([self._tables[relation].name])
 
-    def condition(self, formula: Expanded, scope: Scope, *, surely: bool = True) -> Condition:
+    def condition(self, formula: fo.Expanded, scope: Scope, *, surely: bool = True) -> Condition:
         """Return the condition that a formula is true; raise `OutsideSql`."""
-        if isinstance(formula, Since | Previously | Did):
+        if isinstance(formula, fo.Since | fo.Previously | fo.Did):
             raise OutsideSql(
                 f"`{formula}` is about the past, which tables do not have; keep what matters in one"
             )
         return super().condition(formula, scope, surely=surely)
 
-    def content(self, term: Term, scope: Scope, sort: str) -> str:
+    def content(self, term: fo.Term, scope: Scope, sort: str) -> str:
         """Return the content of a term of this sort."""
         return self.term(term, scope, sort)[0]
 
     def somewhere(self, cell: Cell[str]) -> Iterator[Condition]:
         """Yield, for each column of the cell's sort, the condition that a row has its content there."""
-        for fact in self.facts_with(Binder("x", cell.sort)):
+        for fact in self.facts_with(fo.Binder("x", cell.sort)):
             yield self.condition(fact, {"x": cell})
 
     # what is written
@@ -163,10 +138,10 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
         return YES if one == other else Condition(f"{one} = {other}", negated=f"{one} <> {other}")
 
     def _literal(self, value: str, sort: str) -> str:
-        return literal(value, None if sort == INTEGERS else self.schema.sort(sort))
+        return literal(value, None if sort == fo.INTEGERS else self.schema.sort(sort))
 
-    def _added(self, one: str, sign: str, other: Term, addend: str) -> str:
-        return f"{one} {sign} {f'({addend})' if isinstance(other, Sum) else addend}"
+    def _added(self, one: str, sign: str, other: fo.Term, addend: str) -> str:
+        return f"{one} {sign} {f'({addend})' if isinstance(other, fo.Sum) else addend}"
 
     def _rows_of(self, relation: str) -> Source:
         self.read.add(relation)
@@ -200,15 +175,15 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
         return join.is_not_empty
 
     def _listed(
-        self, binder: Binder, slots: Mapping[str, Binder], items: Sequence[Formula]
-    ) -> Iterator[tuple[Sequence[Binder], Sequence[Formula]]]:
+        self, binder: fo.Binder, slots: Mapping[str, fo.Binder], items: Sequence[fo.Formula]
+    ) -> Iterator[tuple[Sequence[fo.Binder], Sequence[fo.Formula]]]:
         others = [other for other in slots.values() if other is not binder]
         for value in self.schema.sort(binder.sort).values or ():
-            yield others, [substitute(item, {binder.name: Const(value)}) for item in items]
+            yield others, [substitute(item, {binder.name: fo.Const(value)}) for item in items]
 
-    def _compared(self, comparison: Compare, scope: Scope, surely: bool) -> Condition:
+    def _compared(self, comparison: fo.Compare, scope: Scope, surely: bool) -> Condition:
         sort, left, right = comparison.sort, comparison.left, comparison.right
-        if sort == INTEGERS or self.schema.sort(sort).is_numeric:
+        if sort == fo.INTEGERS or self.schema.sort(sort).is_numeric:
             one, other = (self.content(term, scope, sort) for term in (left, right))
             if comparison.ordering == "succ":
                 return Condition(f"{one} + 1 = {other}")
@@ -216,9 +191,9 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
         rank = self.schema.sort(sort).rank  # no order of texts: by the values
         cases = []
         for value in rank:
-            first = self.condition(Equal(left, Const(value)), scope)
+            first = self.condition(fo.Equal(left, fo.Const(value)), scope)
             second = [
-                self.condition(Equal(right, Const(other)), scope)
+                self.condition(fo.Equal(right, fo.Const(other)), scope)
                 for other in rank
                 if ORDERINGS[comparison.ordering](rank[value], rank[other])
             ]
@@ -227,7 +202,7 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
 
     # counting
 
-    def _counted(self, count: Count, scope: Scope, surely: bool) -> Condition:
+    def _counted(self, count: fo.Count, scope: Scope, surely: bool) -> Condition:
         rows = self._number([count.binder], count.body, scope)
         if rows is not None:
             return Condition(f"{rows} {_COMPARED[count.comparison]} {count.number}")
@@ -242,28 +217,28 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
             case _:
                 assert_never(count.comparison)
 
-    def _several(self, number: int, count: Count, scope: Scope) -> Condition:
+    def _several(self, number: int, count: fo.Count, scope: Scope) -> Condition:
         """Return the condition that there are at least so many values."""
         if number > _MOST_COUNTED:
             raise OutsideSql(
                 f"`{count}` counts values that are no rows of one table; count those of one relation"
             )
         binders = [self.apart(count.binder) for _ in range(number)]
-        parts = [substitute(count.body, {count.binder.name: Var(one.name)}) for one in binders]
+        parts = [substitute(count.body, {count.binder.name: fo.Var(one.name)}) for one in binders]
         apart = [
-            Not(Equal(Var(one.name), Var(other.name)))
+            fo.Not(fo.Equal(fo.Var(one.name), fo.Var(other.name)))
             for k, one in enumerate(binders)
             for other in binders[:k]
         ]
-        formula = conjunction((*parts, *apart)) if number else TRUE
-        return self.condition(quantify(Exists, binders, formula), scope)
+        formula = fo.conjunction((*parts, *apart)) if number else fo.TRUE
+        return self.condition(fo.quantify(fo.Exists, binders, formula), scope)
 
-    def _total(self, tally: Tally, scope: Scope) -> tuple[str, Sequence[Condition]]:
+    def _total(self, tally: fo.Tally, scope: Scope) -> tuple[str, Sequence[Condition]]:
         binders, each = [], tally.each
-        while isinstance(each, Each):
+        while isinstance(each, fo.Each):
             binders.append(each.binder)
             each = each.body
-        assert isinstance(each, Weight)
+        assert isinstance(each, fo.Weight)
         if each.of:
             raise OutsideSql(f"`{tally}` is a sum; `stead-sym import` reads counts only")
         number = self._number(binders, each.condition, scope)
@@ -273,17 +248,20 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
             )
         return number, ()
 
-    def _number(self, binders: Sequence[Binder], body: Formula, scope: Scope) -> str | None:
+    def _number(self, binders: Sequence[fo.Binder], body: fo.Formula, scope: Scope) -> str | None:
         """Return the number of the values of variables if they are rows of one table, else None."""
         own = [self.apart(binder) for binder in binders]
-        names = {old.name: Var(new.name) for old, new in zip(binders, own, strict=True)}
+        names = {old.name: fo.Var(new.name) for old, new in zip(binders, own, strict=True)}
         slots, items = self.flat(own, [substitute(body, names)])
         counted = {binder.name for binder in own}
         for atom in items:
-            if not isinstance(atom, Atom) or not counted <= {str(term) for term in atom.args}:
+            if not isinstance(atom, fo.Atom) or not counted <= {str(term) for term in atom.args}:
                 continue
             keys = [atom.args[place] for place in self._tables[atom.relation].key]
-            if all(str(key) in counted or not free_variables(Equal(key, key)) & slots.keys() for key in keys):
+            if all(
+                str(key) in counted or not fo.free_variables(fo.Equal(key, key)) & slots.keys()
+                for key in keys
+            ):
                 break
         else:
             return None
@@ -293,11 +271,15 @@ class SqlConditions(Conditions[Condition, str, Source, Join]):
         where = [*self.of_row(row, atom, (), inner, surely=True)]
         rest = [item for item in items if item is not atom]
         others = {name: one for name, one in slots.items() if name not in inner}
-        plain = [item for item in rest if not free_variables(item) & others.keys()]
+        plain = [item for item in rest if not fo.free_variables(item) & others.keys()]
         where += [self.condition(item, inner) for item in plain]
         if others:
-            left = conjunction(tuple(item for item in rest if item not in plain)) if rest != plain else TRUE
+            left = (
+                fo.conjunction(tuple(item for item in rest if item not in plain))
+                if rest != plain
+                else fo.TRUE
+            )
             for binder in others.values():
-                left = Exists(binder, left)
+                left = fo.Exists(binder, left)
             where.append(self.condition(left, inner))
         return f"(SELECT COUNT(*){Join(row[:1], all_of(where), {}).query})"

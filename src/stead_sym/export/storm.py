@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path as Folder
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.export.model import Export
 from stead_sym.export.names import plain
-from stead_sym.logic.syntax import And, Atom, Formula, Future, Globally, Next, Not, Or, Path, Truth, Until
 
 TRANSITIONS, LABELS, PROPERTIES = "model.tra", "model.lab", "properties.props"
 
@@ -81,39 +81,39 @@ def _properties(export: Export) -> Iterator[str]:
         yield f'"{question.identifier}": filter(forall, {property_of(export, question.formula)}, "init");'
 
 
-def property_of(export: Export, formula: Formula) -> str:
+def property_of(export: Export, formula: fo.Formula) -> str:
     """Return a formula over atoms without arguments as a property of the nodes, in Storm's syntax."""
     return _state(formula, tuple(f"(G F {_state(constraint, ())})" for constraint in export.fair))
 
 
-def _state(formula: Formula, fair: tuple[str, ...]) -> str:
-    def here(f: Formula) -> str:
+def _state(formula: fo.Formula, fair: tuple[str, ...]) -> str:
+    def here(f: fo.Formula) -> str:
         return _state(f, fair)
 
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return "true" if value else "false"
-        case Atom(name):
+        case fo.Atom(name):
             return f'"{name}"'
-        case Not(body):
+        case fo.Not(body):
             return f"!{here(body)}"
-        case And(parts):
+        case fo.And(parts):
             return f"({' & '.join(map(here, parts))})"
-        case Or(parts):
+        case fo.Or(parts):
             return f"({' | '.join(map(here, parts))})"
-        case Next(path, body):
+        case fo.Next(path, body):
             return _quantified(path, f"X {here(body)}", fair)
-        case Future(path, body):
+        case fo.Future(path, body):
             return _quantified(path, f"F {here(body)}", fair)
-        case Globally(path, body):
+        case fo.Globally(path, body):
             return _quantified(path, f"G {here(body)}", fair)
-        case Until(path, left, right):
+        case fo.Until(path, left, right):
             return _quantified(path, f"{here(left)} U {here(right)}", fair)
         case _:
             raise AssertionError(f"{formula} is not written out")
 
 
-def _quantified(quantifier: Path, path: str, fair: tuple[str, ...]) -> str:
+def _quantified(quantifier: fo.Path, path: str, fair: tuple[str, ...]) -> str:
     """Return E ψ or A ψ, over the fair paths."""
     match quantifier:
         case "E" if fair:

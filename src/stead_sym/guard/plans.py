@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+import stead_sym.logic.syntax as fo
 from stead_sym.data.spelling import Unusable
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import matched
@@ -22,18 +23,6 @@ from stead_sym.guard.decision import Allowed, Decision, NeverMet, Proposal, Read
 from stead_sym.guard.queries import Queries
 from stead_sym.guard.rules import Rules, bounds_of, rules_for
 from stead_sym.logic.names import nearest
-from stead_sym.logic.syntax import (
-    Binder,
-    Const,
-    Count,
-    Equal,
-    Expanded,
-    Not,
-    Var,
-    conjunction,
-    disjunction,
-    tells_of_steps,
-)
 
 _ARGUMENT = "arg_"  # before a parameter's name: what stands for its argument in queries
 
@@ -49,7 +38,7 @@ class _Plan:
 
     tool: Tool
     rules: Rules
-    formula: Expanded
+    formula: fo.Expanded
     query: sa.Select[Any]
     possibly: sa.Select[Any]
 
@@ -241,7 +230,7 @@ class Plans:
             parts, scope = [plan.formula], dict[str, SqlCell]()
             for name, among in _shared(plan.tool, related).items():
                 cells = {f"given {p.name}": self._parameter(p) for p in among}  # no name has a space
-                parts.append(disjunction(tuple(Equal(Var(name), Var(other)) for other in cells)))
+                parts.append(fo.disjunction(tuple(fo.Equal(fo.Var(name), fo.Var(other)) for other in cells)))
                 scope |= cells
             self._listings[key] = [
                 join.select(
@@ -260,14 +249,14 @@ class Plans:
         for gate in gates:
             own = [line for line in gate.lines if line.tool == tool.name]
             formulas = [deployment.formula(matched(line, tool), sorts) for line in own]
-            favour = [f if line.permits else Not(f) for line, f in zip(own, formulas, strict=True)]
+            favour = [f if line.permits else fo.Not(f) for line, f in zip(own, formulas, strict=True)]
             favouring.extend(favour)
             parts.extend(f for line, f in zip(own, favour, strict=True) if not line.permits)
             if gate.denies:
                 parts.append(
-                    disjunction(tuple(f for line, f in zip(own, favour, strict=True) if line.permits))
+                    fo.disjunction(tuple(f for line, f in zip(own, favour, strict=True) if line.permits))
                 )
-        if any(map(tells_of_steps, favouring)):
+        if any(map(fo.tells_of_steps, favouring)):
             raise InputError(
                 f"what decides {tool.name} depends on steps, which live data do not tell: keep what matters"
                 " in a relation, instead of `did` and `once`"
@@ -280,20 +269,22 @@ class Plans:
         query: sa.Select[Any] = sa.select(*labelled)
         bounds = {sort: deployment.bounds[sort] for sort in self._bounds}
         rules = rules_for(tool, gates, deployment, bounds, self._never_met)
-        formula = conjunction(tuple(parts))
+        formula = fo.conjunction(tuple(parts))
         possibly = sa.select(self._queries.condition(formula, scope, surely=False))
         return _Plan(tool, rules, formula, query, possibly)
 
     def _bounded(self) -> Iterator[tuple[str, sa.ColumnElement[bool]]]:
         """Yield each bounded sort, and the condition that the database keeps its bound."""
         for sort, bound in bounds_of(self._deployment).items():
-            others = conjunction(
-                tuple(Not(Equal(Var("x"), Const(one))) for one in self._deployment.constants[sort])
+            others = fo.conjunction(
+                tuple(
+                    fo.Not(fo.Equal(fo.Var("x"), fo.Const(one))) for one in self._deployment.constants[sort]
+                )
             )
-            few = Count("atmost", bound, Binder("x", sort), others)
+            few = fo.Count("atmost", bound, fo.Binder("x", sort), others)
             yield sort, self._queries.condition(few, {}, surely=True)
 
-    def _parameter(self, param: Binder) -> SqlCell:
+    def _parameter(self, param: fo.Binder) -> SqlCell:
         return Cell(sa.bindparam(_ARGUMENT + param.name, type_=self._cells.type_of(param.sort)), param.sort)
 
     def _is_finite(self, sort: str) -> bool:
@@ -312,7 +303,7 @@ def _given(contents: Mapping[str, object]) -> Mapping[str, object]:
     return {_ARGUMENT + name: content for name, content in contents.items()}
 
 
-def _shared(tool: Tool, related: Tool | None) -> Mapping[str, Sequence[Binder]]:
+def _shared(tool: Tool, related: Tool | None) -> Mapping[str, Sequence[fo.Binder]]:
     """Return the parameters of a tool with those of another that have the same sort."""
     if related is None:
         return {}

@@ -12,25 +12,11 @@ from typing import Any, ClassVar, TypeAlias, assert_never
 
 import sqlalchemy as sa
 
+import stead_sym.logic.syntax as fo
 from stead_sym.export.conditions import Cell, Conditions
 from stead_sym.guard.cells import Cells, SqlCell
 from stead_sym.logic.evaluate import ORDERINGS
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Each,
-    Equal,
-    Formula,
-    Tally,
-    Term,
-    Var,
-    Weight,
-    free_variables,
-)
 
 Condition: TypeAlias = sa.ColumnElement[bool]
 Content: TypeAlias = sa.ColumnElement[Any]
@@ -70,7 +56,7 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
         self.sought: set[tuple[str, str]] = set()
 
     def rows(
-        self, binders: Sequence[Binder], parts: Sequence[Formula], scope: Scope, *, surely: bool
+        self, binders: Sequence[fo.Binder], parts: Sequence[fo.Formula], scope: Scope, *, surely: bool
     ) -> Iterator[Join]:
         """Yield joins as `joins`; with ``surely`` all variables have contents that their sorts list."""
         for join in self.joins(binders, parts, scope, surely=surely):
@@ -93,11 +79,11 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
         return one == other
 
     def _literal(self, value: str, sort: str) -> Content:
-        if sort == INTEGERS or self.schema.sort(sort).is_numeric:
+        if sort == fo.INTEGERS or self.schema.sort(sort).is_numeric:
             return sa.literal(int(value), sa.BigInteger())
         return self.cells.literal(value, sort).expression
 
-    def _added(self, one: Content, sign: str, other: Term, addend: Content) -> Content:
+    def _added(self, one: Content, sign: str, other: fo.Term, addend: Content) -> Content:
         return one + addend if sign == "+" else one - addend
 
     def _rows_of(self, relation: str) -> sa.FromClause:
@@ -118,12 +104,12 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
         return sa.exists(join.select(_ONE)) if join.tables else self._all_of(join.conditions)
 
     def _listed(
-        self, binder: Binder, slots: Mapping[str, Binder], items: Sequence[Formula]
-    ) -> Iterator[tuple[Sequence[Binder], Sequence[Formula]]]:
-        yield [*slots.values()], [Atom(_LISTED + binder.sort, (Var(binder.name),)), *items]
+        self, binder: fo.Binder, slots: Mapping[str, fo.Binder], items: Sequence[fo.Formula]
+    ) -> Iterator[tuple[Sequence[fo.Binder], Sequence[fo.Formula]]]:
+        yield [*slots.values()], [fo.Atom(_LISTED + binder.sort, (fo.Var(binder.name),)), *items]
 
     def of_row(
-        self, rows: sa.FromClause, atom: Atom, own: Collection[int], scope: Scope, surely: bool
+        self, rows: sa.FromClause, atom: fo.Atom, own: Collection[int], scope: Scope, surely: bool
     ) -> Iterator[Condition]:
         """Yield the conditions that a row is the fact that an atom denotes, and note what they look for."""
         if not atom.relation.startswith(_LISTED):
@@ -134,13 +120,17 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
         yield from super().of_row(rows, atom, own, scope, surely)
 
     def _equated(
-        self, slots: Mapping[str, Binder], items: Sequence[Formula], cells: dict[str, SqlCell], surely: bool
+        self,
+        slots: Mapping[str, fo.Binder],
+        items: Sequence[fo.Formula],
+        cells: dict[str, SqlCell],
+        surely: bool,
     ) -> Iterator[Condition]:
         """Give variables the values of terms that they have to be equal to."""
         sides = [
             pair
             for item in items
-            if isinstance(item, Equal)
+            if isinstance(item, fo.Equal)
             for pair in ((item.left, item.right), (item.right, item.left))
         ]
         while (found := next((pair for pair in sides if _gives(*pair, slots, cells)), None)) is not None:
@@ -151,11 +141,11 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
             active = [self.condition(fact, cells, surely=surely) for fact in facts]
             yield self.judged(self._known(cell) if binder.declared else self._any_of(active), known, surely)
 
-    def _compared(self, comparison: Compare, scope: Scope, surely: bool) -> Condition:
+    def _compared(self, comparison: fo.Compare, scope: Scope, surely: bool) -> Condition:
         sort = comparison.sort
         one, known = self.term(comparison.left, scope, sort)
         other, more = self.term(comparison.right, scope, sort)
-        if sort != INTEGERS and not self.schema.sort(sort).is_numeric:
+        if sort != fo.INTEGERS and not self.schema.sort(sort).is_numeric:
             one, other = (self.cells.rank(expression, sort) for expression in (one, other))
         if comparison.ordering == "succ":
             return self.judged(one + 1 == other, [*known, *more], surely)
@@ -163,7 +153,7 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
 
     # counting
 
-    def _counted(self, count: Count, scope: Scope, surely: bool) -> Condition:
+    def _counted(self, count: fo.Count, scope: Scope, surely: bool) -> Condition:
         def number(surely: bool) -> Content:
             """Return the least, or the largest, number of values; no more are counted than decide it."""
             selects = []
@@ -186,19 +176,19 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
             case _:
                 assert_never(count.comparison)
 
-    def _total(self, tally: Tally, scope: Scope) -> tuple[Content, Sequence[Condition]]:
-        binders: list[Binder] = []
+    def _total(self, tally: fo.Tally, scope: Scope) -> tuple[Content, Sequence[Condition]]:
+        binders: list[fo.Binder] = []
         each = tally.each
-        while isinstance(each, Each):
+        while isinstance(each, fo.Each):
             binders.append(self.apart(each.binder))
-            each = substitute(each.body, {each.binder.name: Var(binders[-1].name)})
-        assert isinstance(each, Weight)
+            each = substitute(each.body, {each.binder.name: fo.Var(binders[-1].name)})
+        assert isinstance(each, fo.Weight)
         weight, condition = each.of, each.condition
 
         def selects(surely: bool) -> list[sa.Select[Any]]:
             found = []
             for join in self.rows(binders, [condition], scope, surely=surely):
-                parts = [self.term(term, join.scope, INTEGERS) for term in weight]
+                parts = [self.term(term, join.scope, fo.INTEGERS) for term in weight]
                 added = [part for part, _ in parts] or [_ONE]
                 total: Content = added[0]
                 for more in added[1:]:
@@ -215,11 +205,11 @@ class Queries(Conditions[Condition, Content, sa.FromClause, Join]):
         return total, [least == most]
 
 
-def _gives(variable: Term, term: Term, slots: Mapping[str, Binder], cells: Scope) -> bool:
+def _gives(variable: fo.Term, term: fo.Term, slots: Mapping[str, fo.Binder], cells: Scope) -> bool:
     """Return True if a variable without a cell is equal to a term whose variables all have cells."""
-    if not isinstance(variable, Var) or variable.name not in slots or variable.name in cells:
+    if not isinstance(variable, fo.Var) or variable.name not in slots or variable.name in cells:
         return False
-    return free_variables(Equal(term, term)) <= cells.keys()
+    return fo.free_variables(fo.Equal(term, term)) <= cells.keys()
 
 
 def _aggregate(selects: Sequence[sa.Select[Any]], of: Any) -> Content:

@@ -13,37 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.imports.sorts import DraftSort
 from stead_sym.imports.sql import bare, literal_of
 from stead_sym.imports.tables import Table, Tables
 from stead_sym.imports.tidy import exists, pinned, without_equations
 from stead_sym.imports.transactions import Transaction, kind_of, parameter_of, source_of, sources_of
 from stead_sym.logic.folding import negate
-from stead_sym.logic.syntax import (
-    FALSE,
-    INTEGERS,
-    TRUE,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Each,
-    Equal,
-    Formula,
-    Not,
-    Ordering,
-    Sign,
-    Sum,
-    Tally,
-    Term,
-    Var,
-    Weight,
-    conjunction,
-    disjunction,
-)
 
-_ORDERINGS: Mapping[str, Ordering] = {"LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
-_OPPOSITE: Mapping[Ordering, Ordering] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_ORDERINGS: Mapping[str, fo.Ordering] = {"LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+_OPPOSITE: Mapping[fo.Ordering, fo.Ordering] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _GENERATED = frozenset({"lastval", "last_insert_rowid", "last_insert_id", "scope_identity"})
 """The functions that return the key that the last INSERT generated."""
 _AGGREGATES = frozenset({"Count", "Sum", "Max", "Min", "Avg", "ArrayAgg", "GroupConcat"})
@@ -88,41 +67,41 @@ class Row:
     """A row of a table, with a variable for each column of its first relation."""
 
     layout: Layout
-    variables: Mapping[str, Var]
+    variables: Mapping[str, fo.Var]
 
     @property
-    def binders(self) -> tuple[Binder, ...]:
+    def binders(self) -> tuple[fo.Binder, ...]:
         """The variables with their sorts."""
-        return tuple(Binder(v.name, self.layout.terms[c][1].name) for c, v in self.variables.items())
+        return tuple(fo.Binder(v.name, self.layout.terms[c][1].name) for c, v in self.variables.items())
 
     @property
-    def key(self) -> tuple[Var, ...]:
+    def key(self) -> tuple[fo.Var, ...]:
         """The variables of the key."""
         return tuple(self.variables[one] for one in self.layout.key)
 
     @property
-    def atom(self) -> Atom:
+    def atom(self) -> fo.Atom:
         """The atom that says that the row is there, with named columns."""
         names = tuple(self.layout.terms[column][0] for column in self.variables)
-        return Atom(self.layout.relation, tuple(self.variables.values()), columns=names)
+        return fo.Atom(self.layout.relation, tuple(self.variables.values()), columns=names)
 
-    def maybe(self, column: str, term: Term) -> Atom:
+    def maybe(self, column: str, term: fo.Term) -> fo.Atom:
         """Return the atom that says that a column that may be NULL holds this."""
         relation, name, _ = self.layout.maybe[column]
-        return Atom(relation, (*self.key, term), columns=(*self.layout.key_names, name))
+        return fo.Atom(relation, (*self.key, term), columns=(*self.layout.key_names, name))
 
 
 @dataclass(frozen=True)
 class Value:
     """The meaning of an expression: nothing (NULL), or a term where ``parts`` hold for its ``binders``."""
 
-    term: Term | None
+    term: fo.Term | None
     sort: str | None
-    binders: tuple[Binder, ...] = ()
-    parts: tuple[Formula, ...] = ()
+    binders: tuple[fo.Binder, ...] = ()
+    parts: tuple[fo.Formula, ...] = ()
 
 
-Where: TypeAlias = Callable[[Row], Sequence[Formula]]
+Where: TypeAlias = Callable[[Row], Sequence[fo.Formula]]
 
 
 @dataclass
@@ -140,10 +119,10 @@ class Reading:
     parameters: Mapping[str, tuple[str, DraftSort | str]]
     spelled: Mapping[tuple[str, str], str]
     deleted: dict[str, list[Where]] = field(default_factory=dict)
-    inserted: dict[str, list[Mapping[str, Term]]] = field(default_factory=dict)
+    inserted: dict[str, list[Mapping[str, fo.Term]]] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
-    fresh: dict[str, Var] = field(default_factory=dict)
-    generated: Var | None = None
+    fresh: dict[str, fo.Var] = field(default_factory=dict)
+    generated: fo.Var | None = None
     rows: dict[int, Row] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
@@ -158,17 +137,17 @@ class Reading:
         if any(type(one.unalias()).__name__ in _AGGREGATES for one in parsed.expressions):
             raise OutsideSubset("an aggregate returns a row in any case; compare it in a WHERE")
 
-    def _some(self, parsed: Any) -> Formula:
+    def _some(self, parsed: Any) -> fo.Formula:
         """Return the formula "the query selects a row"."""
         binders, parts = self._opened(parsed)
         return exists(binders, parts)
 
-    def _opened(self, parsed: Any) -> tuple[list[Binder], list[Formula]]:
+    def _opened(self, parsed: Any) -> tuple[list[fo.Binder], list[fo.Formula]]:
         """Return the variables of the rows of a query, and the formulas that hold of what it selects."""
         if kind_of(parsed) != "select":
             raise OutsideSubset(f"{type(parsed).__name__.upper()} is not translated")
-        binders: list[Binder] = []
-        parts: list[Formula] = []
+        binders: list[fo.Binder] = []
+        parts: list[fo.Formula] = []
         for source in sources_of(parsed):
             row, held = self._row(source)
             binders += row.binders
@@ -188,14 +167,14 @@ class Reading:
 
     # conditions
 
-    def _true(self, node: Any) -> Formula:
+    def _true(self, node: Any) -> fo.Formula:
         """Return the formula "the condition is true"."""
         node = bare(node)
         match type(node).__name__:
             case "And":
-                return conjunction((self._true(node.this), self._true(node.expression)))
+                return fo.conjunction((self._true(node.this), self._true(node.expression)))
             case "Or":
-                return disjunction((self._true(node.this), self._true(node.expression)))
+                return fo.disjunction((self._true(node.this), self._true(node.expression)))
             case "Not":
                 return self._false(node.this)
             case "Exists":
@@ -206,23 +185,25 @@ class Reading:
                 return self._in(node, positive=True)
             case "Between":
                 low = self._compared("GTE", node.this, node.args["low"], positive=True)
-                return conjunction((low, self._compared("LTE", node.this, node.args["high"], positive=True)))
+                return fo.conjunction(
+                    (low, self._compared("LTE", node.this, node.args["high"], positive=True))
+                )
             case "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" as kind:
                 return self._compared(kind, node.this, node.expression, positive=True)
             case "Boolean":
-                return TRUE if node.this else FALSE
+                return fo.TRUE if node.this else fo.FALSE
             case "Column" | "Placeholder" | "Parameter":
                 return self._flag(node, "true")
         raise OutsideSubset(f"`{self._sql(node)}` is not translated")
 
-    def _false(self, node: Any) -> Formula:
+    def _false(self, node: Any) -> fo.Formula:
         """Return the formula "the condition is false"."""
         node = bare(node)
         match type(node).__name__:
             case "And":
-                return disjunction((self._false(node.this), self._false(node.expression)))
+                return fo.disjunction((self._false(node.this), self._false(node.expression)))
             case "Or":
-                return conjunction((self._false(node.this), self._false(node.expression)))
+                return fo.conjunction((self._false(node.this), self._false(node.expression)))
             case "Not":
                 return self._true(node.this)
             case "Exists" | "Is":
@@ -231,40 +212,42 @@ class Reading:
                 return self._in(node, positive=False)
             case "Between":
                 low = self._compared("GTE", node.this, node.args["low"], positive=False)
-                return disjunction((low, self._compared("LTE", node.this, node.args["high"], positive=False)))
+                return fo.disjunction(
+                    (low, self._compared("LTE", node.this, node.args["high"], positive=False))
+                )
             case "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" as kind:
                 return self._compared(kind, node.this, node.expression, positive=False)
             case "Boolean":
-                return FALSE if node.this else TRUE
+                return fo.FALSE if node.this else fo.TRUE
             case "Column" | "Placeholder" | "Parameter":
                 return self._flag(node, "false")
         raise OutsideSubset(f"`{self._sql(node)}` is not translated")
 
-    def _is(self, node: Any) -> Formula:
+    def _is(self, node: Any) -> fo.Formula:
         other = bare(node.expression)
         if type(other).__name__ == "Null":
             value = self._value(node.this, None)
             if value.term is None:
-                return TRUE
+                return fo.TRUE
             return negate(exists(value.binders, value.parts))
         if type(other).__name__ == "Boolean":
             return self._true(node.this) if other.this else self._false(node.this)
         raise OutsideSubset(f"`{self._sql(node)}` is not translated")
 
-    def _flag(self, node: Any, text: str) -> Formula:
+    def _flag(self, node: Any, text: str) -> fo.Formula:
         """Return the formula "this column or parameter, of a boolean, is this"."""
         value = self._value(node, None)
         number = ("false", "true").index(text)
         known = self.spelled.get((value.sort or "", self.tables.booleans[number]))
         if known is None:
             raise OutsideSubset(f"`{self._sql(node)}` is no condition; compare it")
-        return self._held(value, lambda term: Equal(term, Const(known)))
+        return self._held(value, lambda term: fo.Equal(term, fo.Const(known)))
 
-    def _in(self, node: Any, *, positive: bool) -> Formula:
+    def _in(self, node: Any, *, positive: bool) -> fo.Formula:
         query = node.args.get("query")
         if query is None:
             parts = [self._compared("EQ", node.this, one, positive=positive) for one in node.expressions]
-            return disjunction(tuple(parts)) if positive else conjunction(tuple(parts))
+            return fo.disjunction(tuple(parts)) if positive else fo.conjunction(tuple(parts))
         select = bare(query.this if type(query).__name__ == "Subquery" else query)
         if kind_of(select) != "select" or len(select.expressions) != 1:
             raise OutsideSubset(f"`{self._sql(node)}` is not translated")
@@ -275,19 +258,21 @@ class Reading:
             return exists(binders, [*parts, compared])
         return negate(exists(binders, [*parts, negate(compared)]))
 
-    def _compared(self, kind: str, left: Any, right: Any, *, positive: bool) -> Formula:
+    def _compared(self, kind: str, left: Any, right: Any, *, positive: bool) -> fo.Formula:
         """Return the formula "the comparison is true", or "false"; neither if a side is NULL."""
         left, right = bare(left), bare(right)
         new = any(parameter_of(one) in self.fresh for one in (left, right))
         if new and kind in ("EQ", "NEQ") and any(literal_of(one) is not None for one in (left, right)):
-            return FALSE if positive == (kind == "EQ") else TRUE  # a new identifier is none that is named
+            return (
+                fo.FALSE if positive == (kind == "EQ") else fo.TRUE
+            )  # a new identifier is none that is named
         sort = self._sort(left) or self._sort(right)
         if sort is None:
             for one in (left, right):
                 if type(one).__name__ == "Column":
                     self._of_row(*self._column(one))  # it is not kept
             raise OutsideSubset(f"nothing says what `{self._sql(left)}` and `{self._sql(right)}` are")
-        if sort == INTEGERS:
+        if sort == fo.INTEGERS:
             sort = None
         a = self._value(left, sort if isinstance(sort, DraftSort) else None, integers=sort is None)
         b = self._value(right, sort if isinstance(sort, DraftSort) else None, integers=sort is None)
@@ -298,20 +283,20 @@ class Reading:
         if kind in ("EQ", "NEQ"):
             equal = positive == (kind == "EQ")
             if any(isinstance(sort, DraftSort) and _is_beyond(sort, one.term) for one in (a, b)):
-                never = FALSE if equal else TRUE  # a number that no row has
+                never = fo.FALSE if equal else fo.TRUE  # a number that no row has
                 return self._held(a, lambda _: self._held(b, lambda _: never))
             return self._held(
-                a, lambda x: self._held(b, lambda y: Equal(x, y) if equal else Not(Equal(x, y)))
+                a, lambda x: self._held(b, lambda y: fo.Equal(x, y) if equal else fo.Not(fo.Equal(x, y)))
             )
         if not self._integers(a, b):
             raise OutsideSubset(
                 f"the values of {a.sort} have no order; `{self._sql(left)}` is compared by one"
             )
         ordering = _ORDERINGS[kind] if positive else _OPPOSITE[_ORDERINGS[kind]]
-        return self._held(a, lambda x: self._held(b, lambda y: Compare(ordering, x, y)))
+        return self._held(a, lambda x: self._held(b, lambda y: fo.Compare(ordering, x, y)))
 
     def _integers(self, *values: Value) -> bool:
-        numbers = {sort.name for sort in self._sorts() if sort.low is not None} | {INTEGERS}
+        numbers = {sort.name for sort in self._sorts() if sort.low is not None} | {fo.INTEGERS}
         return all(value.sort in numbers for value in values)
 
     def _sorts(self) -> Iterator[DraftSort]:
@@ -320,10 +305,10 @@ class Reading:
             yield from (sort for _, _, sort in layout.maybe.values())
         yield from (sort for _, sort in self.parameters.values() if isinstance(sort, DraftSort))
 
-    def _held(self, value: Value, says: Callable[[Term], Formula]) -> Formula:
+    def _held(self, value: Value, says: Callable[[fo.Term], fo.Formula]) -> fo.Formula:
         """Return the formula "the value is not NULL, and this holds of it"."""
         if value.term is None:
-            return FALSE
+            return fo.FALSE
         return exists(list(value.binders), [*value.parts, says(value.term)])
 
     # values
@@ -342,7 +327,7 @@ class Reading:
                 select = bare(node.this)
                 if kind_of(select) == "select" and len(select.expressions) == 1:
                     inner = select.expressions[0].unalias()
-                    return INTEGERS if type(inner).__name__ == "Count" else None
+                    return fo.INTEGERS if type(inner).__name__ == "Count" else None
                 return None
             case "Add" | "Sub":
                 return self._sort(bare(node.this)) or self._sort(bare(node.expression))
@@ -365,12 +350,12 @@ class Reading:
             case "Add" | "Sub" as kind:
                 a, b = (self._value(one, sort, integers=integers) for one in (node.this, node.expression))
                 if a.term is None or b.term is None:
-                    return Value(None, INTEGERS)
+                    return Value(None, fo.INTEGERS)
                 if not self._integers(a, b):
                     raise OutsideSubset(f"`{self._sql(node)}` is no sum of integers that are kept")
-                sign: Sign = "+" if kind == "Add" else "-"
+                sign: fo.Sign = "+" if kind == "Add" else "-"
                 return Value(
-                    Sum(a.term, sign, b.term), INTEGERS, (*a.binders, *b.binders), (*a.parts, *b.parts)
+                    fo.Sum(a.term, sign, b.term), fo.INTEGERS, (*a.binders, *b.binders), (*a.parts, *b.parts)
                 )
         if (
             type(node).__name__.lower() in _GENERATED
@@ -389,7 +374,7 @@ class Reading:
         if integers or (sort is not None and sort.low is not None):
             if not text.lstrip("-").isdigit():
                 raise OutsideSubset(f"`{said}` is no integer")
-            return Value(Const(str(int(text))), INTEGERS)
+            return Value(fo.Const(str(int(text))), fo.INTEGERS)
         if sort is None or not sort.finite:
             raise OutsideSubset(f"`{said}` is one identifier; make it a parameter")
         if sort.values == self.tables.booleans and text in ("0", "1", "true", "false"):
@@ -397,7 +382,7 @@ class Reading:
         known = self.spelled.get((sort.name, text))
         if known is None:
             raise OutsideSubset(f"`{said}` is no value of {sort.name}")
-        return Value(Const(known), sort.name)
+        return Value(fo.Const(known), sort.name)
 
     def _fits(self, value: Value, sort: DraftSort | None, node: Any) -> Value:
         if sort is None or value.sort == sort.name or (sort.low is not None and self._integers(value)):
@@ -411,7 +396,7 @@ class Reading:
         name, known = self.parameters[word]
         if isinstance(known, str):
             raise OutsideSubset(f"the parameter {word} is {known}")
-        return Value(Var(name), known.name)
+        return Value(fo.Var(name), known.name)
 
     def _number_of_rows(self, node: Any) -> Value:
         """Return the number of rows that a query counts."""
@@ -433,10 +418,10 @@ class Reading:
         keys = {v.name for source in sources_of(select) for v in self.rows[id(source)].key}
         names = [binder.name for binder in binders if binder.name in keys]
         over, held = without_equations(binders, parts, names[:1])
-        body: Formula = Weight((), exists([one for one in over if one.name not in keys], held))
+        body: fo.Formula = fo.Weight((), exists([one for one in over if one.name not in keys], held))
         for binder in reversed([one for one in over if one.name in keys]):
-            body = Each(binder, body)
-        return Value(Tally(body), INTEGERS)
+            body = fo.Each(binder, body)
+        return Value(fo.Tally(body), fo.INTEGERS)
 
     # rows
 
@@ -459,21 +444,21 @@ class Reading:
                 f"{layout.table.name} is changed before; write one statement, or read it first"
             )
 
-    def _row(self, source: Any) -> tuple[Row, list[Formula]]:
+    def _row(self, source: Any) -> tuple[Row, list[fo.Formula]]:
         """Return a row of a source, known by it, and the formulas that say that it is there."""
         row, held = self._open(self._layout(source))
         self.rows[id(source)] = row
         return row, held
 
-    def _open(self, layout: Layout, *, keys_only: bool = False) -> tuple[Row, list[Formula]]:
+    def _open(self, layout: Layout, *, keys_only: bool = False) -> tuple[Row, list[fo.Formula]]:
         """Return a row as the statements before have left it; ``keys_only`` if nothing else is read."""
         name = layout.table.name.lower()
         if not keys_only:
             self._untouched(layout)
         row = Row(layout, {column: self._variable(own) for column, (own, _) in layout.terms.items()})
-        held: list[Formula] = [row.atom]
+        held: list[fo.Formula] = [row.atom]
         for where in self.deleted.get(name, ()):
-            held.append(negate(conjunction(tuple(where(row)))))
+            held.append(negate(fo.conjunction(tuple(where(row)))))
         return row, held
 
     def _as_of_now(self, selected: Where) -> Where:
@@ -481,7 +466,7 @@ class Reading:
         before = {name: list(wheres) for name, wheres in self.deleted.items()}
         fixed = dict(self.changed), dict(self.inserted)
 
-        def then(row: Row) -> Sequence[Formula]:
+        def then(row: Row) -> Sequence[fo.Formula]:
             now = self.deleted, self.changed, self.inserted
             self.deleted, (self.changed, self.inserted) = before, fixed
             try:
@@ -515,36 +500,36 @@ class Reading:
             _, name, sort = row.layout.maybe[column]
             variable = self._variable(name)
             return Value(
-                variable, sort.name, (Binder(variable.name, sort.name),), (row.maybe(column, variable),)
+                variable, sort.name, (fo.Binder(variable.name, sort.name),), (row.maybe(column, variable),)
             )
         raise OutsideSubset(f"{row.layout.table.name}.{column} is not kept, and is read")
 
-    def _equal(self, left: Value, right: Value) -> Formula:
+    def _equal(self, left: Value, right: Value) -> fo.Formula:
         """Return the formula that says that a column holds a value; the value's own parts are assumed."""
         assert left.term is not None
         assert right.term is not None
-        return exists(list(left.binders), [*left.parts, Equal(left.term, right.term)])
+        return exists(list(left.binders), [*left.parts, fo.Equal(left.term, right.term)])
 
-    def _is_one(self, row: Row, parts: Sequence[Formula]) -> bool:
+    def _is_one(self, row: Row, parts: Sequence[fo.Formula]) -> bool:
         """Return True if the formulas hold for one row at most."""
         binders = {binder.name for binder in row.binders}
         images = pinned(binders, parts)
         return all(str(images.get(one.name, one)) not in binders for one in row.key)
 
-    def _variable(self, name: str) -> Var:
+    def _variable(self, name: str) -> fo.Var:
         """Return a variable that no other formula of the tool has."""
         number, free = 2, name
         while free in self.names:
             free, number = f"{name}{number}", number + 1
         self.names.add(free)
-        return Var(free)
+        return fo.Var(free)
 
     def _sql(self, node: Any) -> str:
         return " ".join(node.sql(dialect=self.transaction.dialect).split())[:80]
 
 
-def _is_beyond(sort: DraftSort, term: Term | None) -> bool:
+def _is_beyond(sort: DraftSort, term: fo.Term | None) -> bool:
     """Return True if a term is an integer outside of the range of a sort."""
-    if sort.low is None or sort.high is None or not isinstance(term, Const):
+    if sort.low is None or sort.high is None or not isinstance(term, fo.Const):
         return False
     return not sort.low <= int(term.value) <= sort.high

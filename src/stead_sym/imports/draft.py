@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.printer import print_statement
 from stead_sym.deployment.tool import Fresh
 from stead_sym.imports.conditions import Layout, OutsideSubset
@@ -22,7 +23,6 @@ from stead_sym.imports.tools import Parameter, ToolSchema
 from stead_sym.imports.transactions import Transaction, tools_of_transactions, with_literals
 from stead_sym.logic.folding import conjoin
 from stead_sym.logic.printer import print_formula
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Count, Equal, Implies, Var, conjunction, conjuncts
 from stead_sym.relational.schema import escaped
 
 _WIDTH = 110
@@ -374,25 +374,27 @@ class _Drafting:
                 sorts = [sort for one in columns if (sort := layout.sort(one)) is not None]
                 if set(columns) == set(layout.key) or len(sorts) < len(columns):
                     continue
-                values = {one: Var(f"v{n}") for n, one in enumerate(columns)}
+                values = {one: fo.Var(f"v{n}") for n, one in enumerate(columns)}
                 binders = [f"{values[one]}: {sort.name}" for one, sort in zip(columns, sorts, strict=True)]
                 rows = []
                 for side in "ab":
-                    keys = {c: Var(f"{side}{n}") for n, c in enumerate(layout.key) if c not in columns}
+                    keys = {c: fo.Var(f"{side}{n}") for n, c in enumerate(layout.key) if c not in columns}
                     binders += [f"{key}: {layout.terms[column][1].name}" for column, key in keys.items()]
                     own = [one for one in columns if one in layout.terms and one not in layout.key]
                     names = (*layout.key_names, *(layout.terms[one][0] for one in own))
                     pinned = [keys.get(column) or values[column] for column in layout.key]
-                    parts = [Atom(layout.relation, (*pinned, *(values[one] for one in own)), columns=names)]
+                    parts = [
+                        fo.Atom(layout.relation, (*pinned, *(values[one] for one in own)), columns=names)
+                    ]
                     for one in columns:
                         if one in layout.maybe:
                             relation, name, _ = layout.maybe[one]
                             named = (*layout.key_names, name)
-                            parts.append(Atom(relation, (*pinned, values[one]), columns=named))
+                            parts.append(fo.Atom(relation, (*pinned, values[one]), columns=named))
                     rows.append((keys.values(), parts))
                 (left, first), (right, second) = rows
-                same = [Equal(a, b) for a, b in zip(left, right, strict=True)]
-                agree = Implies(conjunction((*first, *second)), conjunction(tuple(same)))
+                same = [fo.Equal(a, b) for a, b in zip(left, right, strict=True)]
+                agree = fo.Implies(fo.conjunction((*first, *second)), fo.conjunction(tuple(same)))
                 yield f"forall {', '.join(binders)}. ({agree})"
 
     # tools
@@ -444,14 +446,14 @@ class _Drafting:
         for one in found.unknown:
             lines += [f"  # {names[one]} is known here; the system may accept one that is nowhere yet"]
             self._left.append(f"{tool.name}: a {one} that is nowhere yet, which the system may accept")
-        guard = [*conjuncts(found.guard)]
+        guard = [*fo.conjuncts(found.guard)]
         new = Counter(one.binder.sort for one in found.statements if isinstance(one, Fresh))
         for sort, number in new.items():
             self._new[sort] = max(self._new.get(sort, 0), number)
             if self._tables.url is None:
                 lines += [f"  # no more than 1 {sort} before: a limit of this file, as the bound is"]
-                guard.append(Count("atmost", 1, Binder("one", sort), TRUE))
-        if (whole := conjoin(*guard)) != TRUE:
+                guard.append(fo.Count("atmost", 1, fo.Binder("one", sort), fo.TRUE))
+        if (whole := conjoin(*guard)) != fo.TRUE:
             lines.append(f"  guard {print_formula(whole)}")
         lines += ["  effect", *(f"    {print_statement(one)}" for one in found.statements)]
         return _Body(tuple(lines), frozenset(names[one] for one in found.dropped))

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Assign, Delete, Fresh, Insert, Statement
 from stead_sym.imports.conditions import Layout, OutsideSubset, Reading, Row, Value, Where
 from stead_sym.imports.sorts import DraftSort
@@ -29,20 +30,6 @@ from stead_sym.imports.transactions import (
     sources_of,
 )
 from stead_sym.logic.folding import fold, negate
-from stead_sym.logic.syntax import (
-    FALSE,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Equal,
-    Formula,
-    Not,
-    Term,
-    Var,
-    conjunction,
-    disjunction,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +41,7 @@ class Translated:
     identifier is nowhere in the database: a call that a deployment does not offer.
     """
 
-    guard: Formula
+    guard: fo.Formula
     statements: tuple[Statement, ...]
     dropped: frozenset[str]
     left_out: tuple[str, ...]
@@ -84,7 +71,7 @@ class _Translation(Reading):
     ``there`` are parameters that are inserted as keys, and that a SELECT has found before.
     """
 
-    guard: list[Formula] = field(default_factory=list)
+    guard: list[fo.Formula] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     left_out: dict[str, None] = field(default_factory=dict)
     line: int = 0
@@ -102,13 +89,13 @@ class _Translation(Reading):
                 self._statement(statement)
             except OutsideSubset as error:
                 raise OutsideSubset(f"line {statement.line}: {error}") from None
-        whole = conjunction(tuple(self.guard))
-        there = {w for w, v in self.fresh.items() if fold(without_new(whole, {v.name})) == FALSE}
+        whole = fo.conjunction(tuple(self.guard))
+        there = {w for w, v in self.fresh.items() if fold(without_new(whole, {v.name})) == fo.FALSE}
         if there - self.there:
             again = self.transaction, self.tables, self.layouts, self.parameters, self.spelled
             return _Translation(*again, there=self.there | there).translated()
         new = {one.binder.name for one in self.statements if isinstance(one, Fresh)}
-        guard = fold(conjunction(tuple(without_new(one, new) for one in self.guard)))
+        guard = fold(fo.conjunction(tuple(without_new(one, new) for one in self.guard)))
         guard = fold(without_repetition(guard))
         unknown = [
             word
@@ -122,14 +109,14 @@ class _Translation(Reading):
             guard, tuple(self.statements), frozenset(self.fresh), tuple(self.left_out), tuple(unknown)
         )
 
-    def _needs(self, name: str, guard: Formula) -> bool:
+    def _needs(self, name: str, guard: fo.Formula) -> bool:
         """Return True if nothing changes with a parameter whose value is nowhere in the database."""
-        if fold(without_new(guard, {name})) == FALSE:
+        if fold(without_new(guard, {name})) == fo.FALSE:
             return True
         changes = [one for one in self.statements if isinstance(one, Insert | Delete | Assign)]
         return all(
-            fold(without_new(one.where, {name})) == FALSE
-            or (not isinstance(one, Insert) and not one.binders and Var(name) in _key_of(one))
+            fold(without_new(one.where, {name})) == fo.FALSE
+            or (not isinstance(one, Insert) and not one.binders and fo.Var(name) in _key_of(one))
             for one in changes
         )
 
@@ -225,8 +212,8 @@ class _Translation(Reading):
         self,
         layout: Layout,
         given: Mapping[str, Any],
-        binders: list[Binder],
-        parts: list[Formula],
+        binders: list[fo.Binder],
+        parts: list[fo.Formula],
         sources: Sequence[Row],
         *,
         ignored: bool,
@@ -271,14 +258,14 @@ class _Translation(Reading):
         missing = self._constrain(layout, cells, over, holds, updated=None, ignored=ignored)
         holds += [] if whole else missing
         self._write(
-            Insert(Atom(layout.relation, tuple(kept.values())), tuple(over), conjunction(tuple(holds)))
+            Insert(fo.Atom(layout.relation, tuple(kept.values())), tuple(over), fo.conjunction(tuple(holds)))
         )
         for column, (relation, _, _) in layout.maybe.items():
             cell = cells[column]
             if cell.term is not None:
                 args = (*(kept[one] for one in layout.key), cell.term)
-                where = conjunction((*holds, *cell.parts))
-                self._write(Insert(Atom(relation, args), (*over, *cell.binders), where))
+                where = fo.conjunction((*holds, *cell.parts))
+                self._write(Insert(fo.Atom(relation, args), (*over, *cell.binders), where))
         self.inserted.setdefault(name, []).append(kept if not parts else {})
 
     def _cell(
@@ -311,17 +298,17 @@ class _Translation(Reading):
             raise OutsideSubset(f"the database computes {layout.table.name}.{column}; give a value")
         return self._text(default, sort, default)
 
-    def _fresh(self, sort: DraftSort) -> Var:
+    def _fresh(self, sort: DraftSort) -> fo.Var:
         variable = self._variable(sort.name)
-        self.statements.append(Fresh(Binder(variable.name, sort.name)))
+        self.statements.append(Fresh(fo.Binder(variable.name, sort.name)))
         return variable
 
     def _once(
         self,
         layout: Layout,
         cells: Mapping[str, Value],
-        binders: list[Binder],
-        parts: list[Formula],
+        binders: list[fo.Binder],
+        parts: list[fo.Formula],
         sources: Sequence[Row],
     ) -> bool:
         """Return True if different rows of a query give different keys."""
@@ -366,16 +353,18 @@ class _Translation(Reading):
             over, parts = [*binders, *cell.binders], (*held, *cell.parts)
             if column in layout.terms:
                 assert cell.term is not None
-                written = Atom(layout.relation, (*row.key, cell.term))
-                self._write(Assign(written, tuple(over), conjunction(parts), layout.terms[column][0]), row)
+                written = fo.Atom(layout.relation, (*row.key, cell.term))
+                self._write(Assign(written, tuple(over), fo.conjunction(parts), layout.terms[column][0]), row)
                 continue
             relation, _, _ = layout.maybe[column]
             if cell.term is not None:
-                self._write(Assign(Atom(relation, (*row.key, cell.term)), tuple(over), conjunction(parts)))
+                self._write(
+                    Assign(fo.Atom(relation, (*row.key, cell.term)), tuple(over), fo.conjunction(parts))
+                )
             if cell.term is None or cell.parts:
-                absent = () if cell.term is None else (Not(exists(cell.binders, cell.parts)),)
-                gone = Atom(relation, row.key, columns=layout.key_names)
-                self._write(Delete(gone, tuple(binders), conjunction((*held, *absent))), row)
+                absent = () if cell.term is None else (fo.Not(exists(cell.binders, cell.parts)),)
+                gone = fo.Atom(relation, row.key, columns=layout.key_names)
+                self._write(Delete(gone, tuple(binders), fo.conjunction((*held, *absent))), row)
         if cells:
             self.changed[name] = self.line
 
@@ -388,7 +377,7 @@ class _Translation(Reading):
         layout = self._layout(source)
         where = parsed.args.get("where")
 
-        def selected(row: Row) -> Sequence[Formula]:
+        def selected(row: Row) -> Sequence[fo.Formula]:
             if where is None:
                 return ()
             with self._bound(source, row):
@@ -410,10 +399,10 @@ class _Translation(Reading):
                     self._referring(layout, selected, table, key, (*above, name))
         row, held = self._open(layout)
         held = [*held, *selected(row)]
-        gone = Atom(layout.relation, row.key, columns=layout.key_names)
-        self._write(Delete(gone, row.binders, conjunction(tuple(held))), row)
+        gone = fo.Atom(layout.relation, row.key, columns=layout.key_names)
+        self._write(Delete(gone, row.binders, fo.conjunction(tuple(held))), row)
         for relation, _, _ in layout.maybe.values():
-            self._write(Delete(replace(gone, relation=relation), row.binders, conjunction(tuple(held))))
+            self._write(Delete(replace(gone, relation=relation), row.binders, fo.conjunction(tuple(held))))
         self.deleted.setdefault(name, []).append(self._as_of_now(selected))
 
     def _referring(
@@ -426,7 +415,7 @@ class _Translation(Reading):
                 f"{table.name} refers to {layout.table.name}, and is not kept; keep it by --table"
             )
 
-        def refers(row: Row) -> Sequence[Formula]:
+        def refers(row: Row) -> Sequence[fo.Formula]:
             parent, held = self._open(layout)
             equal = self._equal_columns(row, key.columns, parent, key.referenced or layout.table.primary_key)
             return (exists(list(parent.binders), [*held, *selected(parent), *equal]),)
@@ -443,17 +432,17 @@ class _Translation(Reading):
                 if column.lower() not in child.maybe:
                     raise OutsideSubset(f"{table.name}.{column} would be set to NULL, and may not be NULL")
                 relation = child.maybe[column.lower()][0]
-                gone = Atom(relation, row.key, columns=child.key_names)
-                self._write(Delete(gone, row.binders, conjunction(tuple(held))), row)
+                gone = fo.Atom(relation, row.key, columns=child.key_names)
+                self._write(Delete(gone, row.binders, fo.conjunction(tuple(held))), row)
             self.changed[table.name.lower()] = self.line
             return
         if child is layout:
-            held = [*held, Not(conjunction(tuple(selected(row))))]
-        self.guard.append(Not(exists(list(row.binders), held)))
+            held = [*held, fo.Not(fo.conjunction(tuple(selected(row))))]
+        self.guard.append(fo.Not(exists(list(row.binders), held)))
 
     def _equal_columns(
         self, row: Row, columns: Sequence[str], other: Row, others: Sequence[str]
-    ) -> Sequence[Formula]:
+    ) -> Sequence[fo.Formula]:
         """Return the formulas that say that two rows agree on these columns, none of them NULL."""
         parts = []
         for mine, theirs in zip(columns, others, strict=True):
@@ -462,44 +451,49 @@ class _Translation(Reading):
             assert right.term is not None
             parts.append(
                 exists(
-                    [*left.binders, *right.binders], [*left.parts, *right.parts, Equal(left.term, right.term)]
+                    [*left.binders, *right.binders],
+                    [*left.parts, *right.parts, fo.Equal(left.term, right.term)],
                 )
             )
         return parts
 
     # constraints
 
-    def _not_null(self, values: Sequence[Value], binders: Sequence[Binder], parts: Sequence[Formula]) -> bool:
+    def _not_null(
+        self, values: Sequence[Value], binders: Sequence[fo.Binder], parts: Sequence[fo.Formula]
+    ) -> bool:
         """Require that columns get no NULL; return False if a column gets NULL wherever it is written."""
         for value in values:
             if value.term is None:
-                self.guard.append(Not(exists(binders, parts)))
+                self.guard.append(fo.Not(exists(binders, parts)))
                 return False
             if value.parts:
-                self.guard.append(Not(exists(binders, [*parts, Not(exists(value.binders, value.parts))])))
+                self.guard.append(
+                    fo.Not(exists(binders, [*parts, fo.Not(exists(value.binders, value.parts))]))
+                )
         return True
 
     def _constrain(
         self,
         layout: Layout,
         cells: Mapping[str, Value],
-        binders: list[Binder],
-        parts: Sequence[Formula],
+        binders: list[fo.Binder],
+        parts: Sequence[fo.Formula],
         updated: Row | None,
         ignored: bool = False,
-    ) -> Sequence[Formula]:
+    ) -> Sequence[fo.Formula]:
         """Require that the new contents of columns break no key, reference or range.
 
         ``updated`` is the row whose other columns stay as they are, None for a new row. If a row whose key is
         there is ``ignored``, return the conditions that it is not there, which are required of nothing.
         """
         table = layout.table
-        missing: list[Formula] = []
+        missing: list[fo.Formula] = []
 
-        def refused(part: Formula, more: Sequence[Value] = ()) -> None:
+        def refused(part: fo.Formula, more: Sequence[Value] = ()) -> None:
             over = [*binders, *(binder for value in more for binder in value.binders)]
             held = [*parts, *(one for value in more for one in value.parts)]
-            self.guard.append(Not(exists(over, [*held, part])))
+            self.guard.append(fo.Not(exists(over, [*held, part])))
 
         def content(column: str) -> Value:
             return cells[column] if column in cells or updated is None else self._of_row(updated, column)
@@ -507,13 +501,13 @@ class _Translation(Reading):
         for column, cell in cells.items():
             sort = layout.sort(column)
             assert sort is not None
-            if isinstance(cell.term, Const) and sort.low is not None and sort.high is not None:
+            if isinstance(cell.term, fo.Const) and sort.low is not None and sort.high is not None:
                 if not sort.low <= int(cell.term.value) <= sort.high:
                     raise OutsideSubset(f"{cell.term} is no value of {table.name}.{column}")
             elif cell.sort != sort.name and sort.low is not None and sort.high is not None and cell.term:
-                low, high = Const(str(sort.low)), Const(str(sort.high))
-                inside = conjunction((Compare("<=", low, cell.term), Compare("<=", cell.term, high)))
-                refused(Not(inside), [cell])
+                low, high = fo.Const(str(sort.low)), fo.Const(str(sort.high))
+                inside = fo.conjunction((fo.Compare("<=", low, cell.term), fo.Compare("<=", cell.term, high)))
+                refused(fo.Not(inside), [cell])
         keys = {layout.key, *(tuple(map(str.lower, unique)) for unique in table.unique)}
         for key in sorted(keys):
             if updated is not None and not set(key) & cells.keys():
@@ -528,7 +522,7 @@ class _Translation(Reading):
                 raise OutsideSubset(f"{', '.join(key)} is unique, and changed in several rows")
             other, held = self._open(layout, keys_only=True)
             equal = [self._equal(self._of_row(other, c), v) for c, v in zip(key, values, strict=True)]
-            apart = () if updated is None else (Not(_same(other.key, updated.key)),)
+            apart = () if updated is None else (fo.Not(_same(other.key, updated.key)),)
             there = exists(list(other.binders), [*held, *equal, *apart])
             if ignored:
                 missing.append(negate(there))
@@ -552,10 +546,10 @@ class _Translation(Reading):
             values = [content(column) for column in columns]
             if any(value.term is None for value in values):
                 continue
-            refused(Not(self._target(reference, values)), values)
+            refused(fo.Not(self._target(reference, values)), values)
         return missing
 
-    def _target(self, reference: ForeignKey, values: Sequence[Value]) -> Formula:
+    def _target(self, reference: ForeignKey, values: Sequence[Value]) -> fo.Formula:
         """Return the formula "what the values refer to is there"."""
         layout = self.layouts.get(reference.table.lower())
         if layout is None:
@@ -570,7 +564,7 @@ class _Translation(Reading):
             if not earlier or any(column not in earlier for column in columns):
                 raise OutsideSubset(f"rows are inserted into {reference.table}, and then referred to")
             found.append(_same([earlier[c] for c in columns], [v.term for v in values if v.term is not None]))
-        return disjunction(tuple(found))
+        return fo.disjunction(tuple(found))
 
     def _note(self, layout: Layout, column: str) -> None:
         if layout.sort(column) is None:
@@ -578,11 +572,11 @@ class _Translation(Reading):
 
     def _write(self, statement: Insert | Delete | Assign, row: Row | None = None) -> None:
         """Add a statement, with the row that it changes if it changes nothing where this is not there."""
-        there = None if row is None else Atom(row.layout.relation, row.key, columns=row.layout.key_names)
+        there = None if row is None else fo.Atom(row.layout.relation, row.key, columns=row.layout.key_names)
         self.statements.append(tidied(statement, there))
 
 
-def _key_of(statement: Delete | Assign) -> tuple[Term, ...]:
+def _key_of(statement: Delete | Assign) -> tuple[fo.Term, ...]:
     """Return the terms of a statement that have to be in the database for it to change something."""
     if isinstance(statement, Delete):
         return statement.atom.args
@@ -595,6 +589,6 @@ def _identifies(layout: Layout, column: str) -> bool:
     return layout.key == (column,) and not layout.terms[column][1].finite and not refers
 
 
-def _same(left: Sequence[Term], right: Sequence[Term]) -> Formula:
+def _same(left: Sequence[fo.Term], right: Sequence[fo.Term]) -> fo.Formula:
     """Return the formula "the terms are equal, place by place"."""
-    return conjunction(tuple(Equal(a, b) for a, b in zip(left, right, strict=True)))
+    return fo.conjunction(tuple(fo.Equal(a, b) for a, b in zip(left, right, strict=True)))

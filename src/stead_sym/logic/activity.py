@@ -6,8 +6,8 @@ membership in ad(D) need not be tested. ad(D) can be as large as the database ev
 
 from __future__ import annotations
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import And, Atom, Each, Exists, Not, Truth, Var, Weight
 from stead_sym.relational.schema import tells_history
 
 
@@ -18,17 +18,17 @@ def implies_active(formula: Core, name: str, *, negated: bool = False) -> bool:
     ad(D'). The test is sound and incomplete.
     """
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return value is negated  # an unsatisfiable formula implies everything
-        case Atom(relation, args):
-            return not negated and Var(name) in args and not tells_history(relation)
-        case Not(body):
+        case fo.Atom(relation, args):
+            return not negated and fo.Var(name) in args and not tells_history(relation)
+        case fo.Not(body):
             return implies_active(body, name, negated=not negated)
-        case And(parts):
+        case fo.And(parts):
             return (all if negated else any)(implies_active(part, name, negated=negated) for part in parts)
-        case Weight(_, condition):
+        case fo.Weight(_, condition):
             return not negated and implies_active(condition, name)
-        case Exists(binder, body) | Each(binder, body):
+        case fo.Exists(binder, body) | fo.Each(binder, body):
             return binder.name != name and not negated and implies_active(body, name)
         case _:
             return False

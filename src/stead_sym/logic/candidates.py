@@ -9,29 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeAlias
 
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Const,
-    Each,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Truth,
-    Var,
-    Weight,
-)
+import stead_sym.logic.syntax as fo
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 Pattern: TypeAlias = tuple[Value | None, ...]
 """Arguments of an atom, with None for any value."""
-Matching: TypeAlias = Callable[[Atom, Pattern], Iterable[tuple[Value, ...]] | None]
+Matching: TypeAlias = Callable[[fo.Atom, Pattern], Iterable[tuple[Value, ...]] | None]
 """A function from an atom and a pattern to the tuples of its facts that match; None if they are unknown."""
 
 MANY = 16
@@ -43,7 +27,7 @@ FEW = 4
 
 def worth_trying(
     values: Collection[Value],
-    formula: Formula,
+    formula: fo.Formula,
     name: str,
     state: Instance,
     assignment: Mapping[str, Value],
@@ -66,7 +50,7 @@ def worth_trying(
 def facts_of(state: Instance) -> Matching:
     """Return the matching function of an instance; primed symbols and unknown relations give None."""
 
-    def matching(atom: Atom, pattern: Pattern) -> Iterable[tuple[Value, ...]] | None:
+    def matching(atom: fo.Atom, pattern: Pattern) -> Iterable[tuple[Value, ...]] | None:
         known = not atom.primed and state.schema.has_relation(atom.relation)
         return state.matching(atom.relation, pattern) if known else None
 
@@ -74,7 +58,7 @@ def facts_of(state: Instance) -> Matching:
 
 
 def candidates(
-    formula: Formula, name: str, matching: Matching, assignment: Mapping[str, Value], truth: bool = True
+    formula: fo.Formula, name: str, matching: Matching, assignment: Mapping[str, Value], truth: bool = True
 ) -> frozenset[Value] | None:
     """Return a superset of the values u with (D, σ[x ↦ u]) ⊨ f; None if f restricts nothing.
 
@@ -82,31 +66,31 @@ def candidates(
     replaces ⊨.
     """
 
-    def of(part: Formula, wanted: bool = truth) -> frozenset[Value] | None:
+    def of(part: fo.Formula, wanted: bool = truth) -> frozenset[Value] | None:
         return candidates(part, name, matching, assignment, wanted)
 
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return None if value == truth else frozenset()
-        case Atom(_, terms) if truth and Var(name) in terms:
-            place = terms.index(Var(name))
+        case fo.Atom(_, terms) if truth and fo.Var(name) in terms:
+            place = terms.index(fo.Var(name))
             tuples = matching(formula, tuple(_value(term, assignment) for term in terms))
             return None if tuples is None else frozenset(args[place] for args in tuples)
-        case Equal(left, right) if truth and Var(name) in (left, right):
-            same = _value(right if left == Var(name) else left, assignment)
+        case fo.Equal(left, right) if truth and fo.Var(name) in (left, right):
+            same = _value(right if left == fo.Var(name) else left, assignment)
             return None if same is None else frozenset({same})
-        case Not(body):
+        case fo.Not(body):
             return of(body, not truth)
-        case And(parts) | Or(parts):
-            return _all(map(of, parts)) if isinstance(formula, And) == truth else _some(map(of, parts))
-        case Implies(left, right):
+        case fo.And(parts) | fo.Or(parts):
+            return _all(map(of, parts)) if isinstance(formula, fo.And) == truth else _some(map(of, parts))
+        case fo.Implies(left, right):
             sides = (of(*side) for side in ((left, not truth), (right, truth)))
             return _some(sides) if truth else _all(sides)
-        case Weight(_, condition) if truth:
+        case fo.Weight(_, condition) if truth:
             return of(condition)
-        case Exists(binder, body) | Each(binder, body) if truth and binder.name != name:
+        case fo.Exists(binder, body) | fo.Each(binder, body) if truth and binder.name != name:
             return _of_quantifier(binder.name, body, name, matching, assignment, truth)
-        case Forall(binder, body) if not truth and binder.name != name:
+        case fo.Forall(binder, body) if not truth and binder.name != name:
             return _of_quantifier(binder.name, body, name, matching, assignment, truth)
         case _:
             return None
@@ -114,7 +98,7 @@ def candidates(
 
 def _of_quantifier(
     bound: str,
-    body: Formula,
+    body: fo.Formula,
     name: str,
     matching: Matching,
     assignment: Mapping[str, Value],
@@ -134,10 +118,10 @@ def _of_quantifier(
     return _some(candidates(body, name, matching, {**rest, bound: value}, truth) for value in few)
 
 
-def _value(term: Term, assignment: Mapping[str, Value]) -> Value | None:
-    if isinstance(term, Const):
+def _value(term: fo.Term, assignment: Mapping[str, Value]) -> Value | None:
+    if isinstance(term, fo.Const):
         return term.value
-    return assignment.get(term.name) if isinstance(term, Var) else None
+    return assignment.get(term.name) if isinstance(term, fo.Var) else None
 
 
 def _all(sets: Iterable[frozenset[Value] | None]) -> frozenset[Value] | None:

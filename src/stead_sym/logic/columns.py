@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.names import Names, nearest
-from stead_sym.logic.syntax import WILDCARD, Atom, Name, Term
 from stead_sym.relational.schema import Relation
 
 
-def by_position(atom: Atom, names: Names) -> Atom:
+def by_position(atom: fo.Atom, names: Names) -> fo.Atom:
     """Return `P(c = t, …)` as P(t1, …, tq), with `_` in the columns that are not named.
 
     Any other atom is returned unchanged. Raise `DeclarationError` for an unknown column, for one that is
@@ -29,7 +29,7 @@ def by_position(atom: Atom, names: Names) -> Atom:
             atom.span,
         )
     relation = names.schema.relation(atom.relation)
-    args: list[Term] = [Name(WILDCARD, span=atom.span)] * relation.arity
+    args: list[fo.Term] = [fo.Name(fo.WILDCARD, span=atom.span)] * relation.arity
     for column, term in zip(atom.columns, atom.args, strict=True):
         place = column_named(relation, column, term.span or atom.span)
         if atom.columns.count(column) > 1:
@@ -49,7 +49,7 @@ def column_named(relation: Relation, column: str, span: Span | None) -> int:
     raise DeclarationError(f"{relation.name} has no column {column}; {nearest(column, known, declare)}", span)
 
 
-def left_out(atom: Atom, relation: Relation) -> str | None:
+def left_out(atom: fo.Atom, relation: Relation) -> str | None:
     """Return the columns of P that `P(c = t, …)` does not name, as a list in text.
 
     None if there are none, or if the atom has no names of columns.

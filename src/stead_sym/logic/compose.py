@@ -11,48 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias, get_args
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.parser import parse_binders, parse_tallied
-from stead_sym.logic.syntax import (
-    OFFERED,
-    Atom,
-    Binder,
-    Compare,
-    Comparison,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Name,
-    Next,
-    Ordering,
-    Previously,
-    Quantified,
-    Same,
-    Since,
-    Sum,
-    Tally,
-    Term,
-    Until,
-    Use,
-    Var,
-    Weight,
-    map_children,
-    map_terms,
-)
 
-Given: TypeAlias = str | int | Sum | Tally
+Given: TypeAlias = str | int | fo.Sum | fo.Tally
 """An argument that denotes a term: a name, an integer, or a composed term."""
 
 
-def atom(relation: str, *args: Given, **columns: Given) -> Atom:
+def atom(relation: str, *args: Given, **columns: Given) -> fo.Atom:
     """Return the atom `P(t1, …, tq)`, `P'(…)` if the name ends with a prime, or `P(c = t, …)`.
 
     Keyword arguments are named columns. Raise `TypeError` for arguments of both kinds.
@@ -63,36 +29,36 @@ def atom(relation: str, *args: Given, **columns: Given) -> Atom:
             raise TypeError(
                 f"the arguments of {name} have no names here; name the columns of all, or of none"
             )
-        return Atom(name, tuple(map(_term, columns.values())), columns=tuple(columns))
-    return Atom(name.removesuffix("'"), tuple(map(_term, args)), primed=name.endswith("'"))
+        return fo.Atom(name, tuple(map(_term, columns.values())), columns=tuple(columns))
+    return fo.Atom(name.removesuffix("'"), tuple(map(_term, args)), primed=name.endswith("'"))
 
 
-def equal(left: Given, right: Given) -> Equal:
+def equal(left: Given, right: Given) -> fo.Equal:
     """Return `t = u`."""
-    return Equal(_term(left), _term(right))
+    return fo.Equal(_term(left), _term(right))
 
 
-def compare(left: Given, ordering: Ordering, right: Given) -> Compare:
+def compare(left: Given, ordering: fo.Ordering, right: Given) -> fo.Compare:
     """Return `t < u`, `t <= u`, `t > u` or `t >= u`, or with ``"succ"`` `succ(t, u)`.
 
     The terms are of one ordered sort, or integers. Raise `ValueError` for another ordering.
     """
-    if ordering not in get_args(Ordering):
-        raise ValueError(f"{ordering!r} compares nothing; there are {', '.join(get_args(Ordering))}")
-    return Compare(ordering, _term(left), _term(right))
+    if ordering not in get_args(fo.Ordering):
+        raise ValueError(f"{ordering!r} compares nothing; there are {', '.join(get_args(fo.Ordering))}")
+    return fo.Compare(ordering, _term(left), _term(right))
 
 
-def plus(left: Given, right: Given) -> Sum:
+def plus(left: Given, right: Given) -> fo.Sum:
     """Return the term `t + u`."""
-    return Sum(_term(left), "+", _term(right))
+    return fo.Sum(_term(left), "+", _term(right))
 
 
-def minus(left: Given, right: Given) -> Sum:
+def minus(left: Given, right: Given) -> fo.Sum:
     """Return the term `t - u`."""
-    return Sum(_term(left), "-", _term(right))
+    return fo.Sum(_term(left), "-", _term(right))
 
 
-def count(variables: str, body: Formula) -> Tally:
+def count(variables: str, body: fo.Formula) -> fo.Tally:
     """Return the term `count x: s, y in t. f`; ``variables`` is the list as in text.
 
     Raise `ParseError` if it is not such a list.
@@ -100,7 +66,7 @@ def count(variables: str, body: Formula) -> Tally:
     return _tally((), variables, body)
 
 
-def total(term: Given, variables: str, body: Formula) -> Tally:
+def total(term: Given, variables: str, body: fo.Formula) -> fo.Tally:
     """Return the term `sum t for x: s, y in t. f`; ``variables`` is the list as in text.
 
     Raise `ParseError` if it is not such a list.
@@ -108,168 +74,170 @@ def total(term: Given, variables: str, body: Formula) -> Tally:
     return _tally((_term(term),), variables, body)
 
 
-def iff(left: Formula, right: Formula) -> Iff:
+def iff(left: fo.Formula, right: fo.Formula) -> fo.Iff:
     """Return `f <-> g`."""
-    return Iff(as_formula(left), as_formula(right))
+    return fo.Iff(as_formula(left), as_formula(right))
 
 
-def leads_to(left: Formula, right: Formula) -> Derived:
+def leads_to(left: fo.Formula, right: fo.Formula) -> fo.Derived:
     """Return `f ~> g`."""
-    return Derived("~>", (as_formula(left), as_formula(right)))
+    return fo.Derived("~>", (as_formula(left), as_formula(right)))
 
 
-def did(tool: str, *args: Given, by: str | None = None) -> Did:
+def did(tool: str, *args: Given, by: str | None = None) -> fo.Did:
     """Return `did w(t1, …, tq)`, with ``by`` `did w(t1, …, tq) by a`."""
-    return Did(_name(tool), tuple(map(_term, args)), None if by is None else _name(by))
+    return fo.Did(_name(tool), tuple(map(_term, args)), None if by is None else _name(by))
 
 
-def refused(tool: str, *args: Given, by: str | None = None) -> Did:
+def refused(tool: str, *args: Given, by: str | None = None) -> fo.Did:
     """Return `refused w(t1, …, tq)`, with ``by`` `refused w(t1, …, tq) by a`."""
     return replace(did(tool, *args, by=by), refused=True)
 
 
-def offered(tool: str, *args: Given) -> Use:
+def offered(tool: str, *args: Given) -> fo.Use:
     """Return `offered w(t1, …, tq)`."""
-    return Use(OFFERED + _name(tool), tuple(map(_term, args)))
+    return fo.Use(fo.OFFERED + _name(tool), tuple(map(_term, args)))
 
 
-def once(body: Formula) -> Derived:
+def once(body: fo.Formula) -> fo.Derived:
     """Return `once f`."""
-    return Derived("once", (as_formula(body),))
+    return fo.Derived("once", (as_formula(body),))
 
 
-def historically(body: Formula) -> Derived:
+def historically(body: fo.Formula) -> fo.Derived:
     """Return `historically f`."""
-    return Derived("historically", (as_formula(body),))
+    return fo.Derived("historically", (as_formula(body),))
 
 
-def previously(body: Formula) -> Previously:
+def previously(body: fo.Formula) -> fo.Previously:
     """Return `previously f`."""
-    return Previously(as_formula(body))
+    return fo.Previously(as_formula(body))
 
 
-def since(left: Formula, right: Formula) -> Since:
+def since(left: fo.Formula, right: fo.Formula) -> fo.Since:
     """Return `f since g`."""
-    return Since(as_formula(left), as_formula(right))
+    return fo.Since(as_formula(left), as_formula(right))
 
 
-def same(relation: str) -> Same:
+def same(relation: str) -> fo.Same:
     """Return `same(P)`, for `ensure`."""
-    return Same(_name(relation))
+    return fo.Same(_name(relation))
 
 
-def empty(relation: str) -> Empty:
+def empty(relation: str) -> fo.Empty:
     """Return `empty(P)`, for `ensure`."""
-    return Empty(_name(relation))
+    return fo.Empty(_name(relation))
 
 
-def exists(variables: str, body: Formula) -> Formula:
+def exists(variables: str, body: fo.Formula) -> fo.Formula:
     """Return `exists x, y: s. f` or `exists x in s. f`; ``variables`` is the list as in text.
 
     Raise `ParseError` if it is not such a list.
     """
-    return _quantified(Exists, variables, body)
+    return _quantified(fo.Exists, variables, body)
 
 
-def forall(variables: str, body: Formula) -> Formula:
+def forall(variables: str, body: fo.Formula) -> fo.Formula:
     """Return `forall x, y: s. f` or `forall x in s. f`; ``variables`` is the list as in text.
 
     Raise `ParseError` if it is not such a list.
     """
-    return _quantified(Forall, variables, body)
+    return _quantified(fo.Forall, variables, body)
 
 
-def atleast(number: int, variable: str, body: Formula) -> Count:
+def atleast(number: int, variable: str, body: fo.Formula) -> fo.Count:
     """Return `atleast n x: s. f`."""
     return _count("atleast", number, variable, body)
 
 
-def atmost(number: int, variable: str, body: Formula) -> Count:
+def atmost(number: int, variable: str, body: fo.Formula) -> fo.Count:
     """Return `atmost n x: s. f`."""
     return _count("atmost", number, variable, body)
 
 
-def exactly(number: int, variable: str, body: Formula) -> Count:
+def exactly(number: int, variable: str, body: fo.Formula) -> fo.Count:
     """Return `exactly n x: s. f`."""
     return _count("exactly", number, variable, body)
 
 
-def AX(body: Formula) -> Next:  # noqa: N802 (the functions have the operators' names)
+def AX(body: fo.Formula) -> fo.Next:  # noqa: N802 (the functions have the operators' names)
     """Return `AX f`."""
-    return Next("A", as_formula(body))
+    return fo.Next("A", as_formula(body))
 
 
-def EX(body: Formula) -> Next:  # noqa: N802
+def EX(body: fo.Formula) -> fo.Next:  # noqa: N802
     """Return `EX f`."""
-    return Next("E", as_formula(body))
+    return fo.Next("E", as_formula(body))
 
 
-def AF(body: Formula) -> Future:  # noqa: N802
+def AF(body: fo.Formula) -> fo.Future:  # noqa: N802
     """Return `AF f`."""
-    return Future("A", as_formula(body))
+    return fo.Future("A", as_formula(body))
 
 
-def EF(body: Formula) -> Future:  # noqa: N802
+def EF(body: fo.Formula) -> fo.Future:  # noqa: N802
     """Return `EF f`."""
-    return Future("E", as_formula(body))
+    return fo.Future("E", as_formula(body))
 
 
-def AG(body: Formula) -> Globally:  # noqa: N802
+def AG(body: fo.Formula) -> fo.Globally:  # noqa: N802
     """Return `AG f`."""
-    return Globally("A", as_formula(body))
+    return fo.Globally("A", as_formula(body))
 
 
-def EG(body: Formula) -> Globally:  # noqa: N802
+def EG(body: fo.Formula) -> fo.Globally:  # noqa: N802
     """Return `EG f`."""
-    return Globally("E", as_formula(body))
+    return fo.Globally("E", as_formula(body))
 
 
-def AU(left: Formula, right: Formula) -> Until:  # noqa: N802
+def AU(left: fo.Formula, right: fo.Formula) -> fo.Until:  # noqa: N802
     """Return `A[f U g]`."""
-    return Until("A", as_formula(left), as_formula(right))
+    return fo.Until("A", as_formula(left), as_formula(right))
 
 
-def EU(left: Formula, right: Formula) -> Until:  # noqa: N802
+def EU(left: fo.Formula, right: fo.Formula) -> fo.Until:  # noqa: N802
     """Return `E[f U g]`."""
-    return Until("E", as_formula(left), as_formula(right))
+    return fo.Until("E", as_formula(left), as_formula(right))
 
 
-def AW(left: Formula, right: Formula) -> Until:  # noqa: N802
+def AW(left: fo.Formula, right: fo.Formula) -> fo.Until:  # noqa: N802
     """Return `A[f W g]`."""
-    return Until("A", as_formula(left), as_formula(right), weak=True)
+    return fo.Until("A", as_formula(left), as_formula(right), weak=True)
 
 
-def EW(left: Formula, right: Formula) -> Until:  # noqa: N802
+def EW(left: fo.Formula, right: fo.Formula) -> fo.Until:  # noqa: N802
     """Return `E[f W g]`."""
-    return Until("E", as_formula(left), as_formula(right), weak=True)
+    return fo.Until("E", as_formula(left), as_formula(right), weak=True)
 
 
-def _quantified(quantifier: Callable[[Binder, Formula], Formula], variables: str, body: Formula) -> Formula:
+def _quantified(
+    quantifier: Callable[[fo.Binder, fo.Formula], fo.Formula], variables: str, body: fo.Formula
+) -> fo.Formula:
     body = as_formula(body)
     for binder in reversed(parse_binders(_name(variables))):
         body = quantifier(binder, _bound(body, binder.name))
     return body
 
 
-def _tally(of: tuple[Term, ...], variables: str, body: Formula) -> Tally:
-    each: Formula = Weight(of, as_formula(body))
+def _tally(of: tuple[fo.Term, ...], variables: str, body: fo.Formula) -> fo.Tally:
+    each: fo.Formula = fo.Weight(of, as_formula(body))
     for binder in reversed(parse_tallied(_name(variables))):
-        each = Each(binder, _bound(each, binder.name))
-    return Tally(each)
+        each = fo.Each(binder, _bound(each, binder.name))
+    return fo.Tally(each)
 
 
-def _count(comparison: Comparison, number: int, variable: str, body: Formula) -> Count:
+def _count(comparison: fo.Comparison, number: int, variable: str, body: fo.Formula) -> fo.Count:
     if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"{comparison} counts to a whole number, not to {number!r}; give one")
     binders = parse_binders(_name(variable))
     if len(binders) != 1:
         raise ValueError(f"{comparison} counts the values of one variable, not of {variable}; give one")
-    return Count(comparison, number, binders[0], _bound(as_formula(body), binders[0].name))
+    return fo.Count(comparison, number, binders[0], _bound(as_formula(body), binders[0].name))
 
 
-def as_formula(formula: object) -> Formula:
+def as_formula(formula: object) -> fo.Formula:
     """Return the argument if it is a formula; raise `TypeError` otherwise."""
-    if not isinstance(formula, Formula):
+    if not isinstance(formula, fo.Formula):
         hint = "; `parse_formula` reads text" if isinstance(formula, str) else "; compose one, such as TRUE"
         raise TypeError(f"{formula!r} is no formula{hint}")
     return formula
@@ -281,19 +249,19 @@ def _name(name: object) -> str:
     return name
 
 
-def _term(given: object) -> Term:
-    if isinstance(given, Sum | Tally):
+def _term(given: object) -> fo.Term:
+    if isinstance(given, fo.Sum | fo.Tally):
         return given
     whole = isinstance(given, int) and not isinstance(given, bool)
-    return Name(str(given) if whole else _name(given))
+    return fo.Name(str(given) if whole else _name(given))
 
 
-def _bound(formula: Formula, name: str) -> Formula:
+def _bound(formula: fo.Formula, name: str) -> fo.Formula:
     """Return the formula with the free occurrences of ``name`` as variables."""
 
-    def term(t: Term) -> Term:
-        return Var(name) if isinstance(t, Name) and t.text == name else t
+    def term(t: fo.Term) -> fo.Term:
+        return fo.Var(name) if isinstance(t, fo.Name) and t.text == name else t
 
-    if isinstance(formula, Quantified) and formula.binder.name == name:
+    if isinstance(formula, fo.Quantified) and formula.binder.name == name:
         return formula
-    return map_children(lambda f: _bound(f, name), map_terms(term, formula))
+    return fo.map_children(lambda f: _bound(f, name), fo.map_terms(term, formula))

@@ -11,25 +11,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from stead_sym.logic.syntax import TRUE, Derived, Formula, Future, Globally, Implies, Not, Since
+import stead_sym.logic.syntax as fo
 
-OPERATORS: Mapping[str, Callable[[Formula, Formula], Formula]] = MappingProxyType(
+OPERATORS: Mapping[str, Callable[[fo.Formula, fo.Formula], fo.Formula]] = MappingProxyType(
     {
-        "~>": lambda f, g: Globally("A", Implies(f, Future("A", g))),
+        "~>": lambda f, g: fo.Globally("A", fo.Implies(f, fo.Future("A", g))),
     }
 )
 """The meaning of each binary operator, by its symbol."""
 
-PREFIXES: Mapping[str, Callable[[Formula], Formula]] = MappingProxyType(
+PREFIXES: Mapping[str, Callable[[fo.Formula], fo.Formula]] = MappingProxyType(
     {
-        "once": lambda f: Since(TRUE, f),
-        "historically": lambda f: Not(Since(TRUE, Not(f))),
+        "once": lambda f: fo.Since(fo.TRUE, f),
+        "historically": lambda f: fo.Not(fo.Since(fo.TRUE, fo.Not(f))),
     }
 )
 """The meaning of each unary operator, by its keyword."""
 
 
-def meaning(formula: Derived) -> Formula:
+def meaning(formula: fo.Derived) -> fo.Formula:
     """Return the formula that the outermost operator abbreviates, with the operator's span."""
     if len(formula.operands) == 1:
         return replace(PREFIXES[formula.operator](*formula.operands), span=formula.span)

@@ -14,52 +14,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.candidates import MANY, worth_trying
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    RESOLVE_FIRST,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Ordering,
-    Previously,
-    Quantified,
-    Same,
-    Since,
-    Sum,
-    Tally,
-    Term,
-    Truth,
-    Until,
-    Use,
-    Var,
-    Weight,
-    Wildcard,
-    is_compound,
-    unexpanded,
-    unfollowed,
-    unquantified,
-    unresolved,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 
@@ -67,7 +23,7 @@ _T = TypeVar("_T")
 
 
 def holds(
-    formula: Expanded,
+    formula: fo.Expanded,
     state: Instance,
     assignment: Mapping[str, Value] | None = None,
     *,
@@ -90,7 +46,7 @@ def holds(
 
 
 def denoted_by(
-    term: Term,
+    term: fo.Term,
     state: Instance,
     assignment: Mapping[str, Value],
     *,
@@ -101,7 +57,7 @@ def denoted_by(
 
     The arguments are those of `holds`.
     """
-    if not is_compound(term):
+    if not fo.is_compound(term):
         return value_of(term, assignment)
     read = _Reading(state, after, state.active_domain if active is None else active, {})
     return str(read.integer(term, assignment))
@@ -117,7 +73,7 @@ class _Reading:
     listed: Mapping[str, Collection[Value]]
 
     def range_of(
-        self, binder: Binder, body: Formula, sigma: Mapping[str, Value], truth: bool
+        self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Value], truth: bool
     ) -> Collection[Value]:
         """Return the values of the variable.
 
@@ -131,100 +87,100 @@ class _Reading:
         return worth_trying(values, body, binder.name, self.state, sigma, truth)
 
     def instances(
-        self, formula: Quantified, sigma: Mapping[str, Value], truth: bool
+        self, formula: fo.Quantified, sigma: Mapping[str, Value], truth: bool
     ) -> Iterator[Mapping[str, Value]]:
         """Yield σ with each value of the variable with which the body can have this truth value."""
         binder = formula.binder
         return ({**sigma, binder.name: u} for u in self.range_of(binder, formula.body, sigma, truth))
 
-    def value(self, term: Term, sigma: Mapping[str, Value]) -> Value:
+    def value(self, term: fo.Term, sigma: Mapping[str, Value]) -> Value:
         """Return the value that a term denotes."""
-        return str(self.integer(term, sigma)) if is_compound(term) else value_of(term, sigma)
+        return str(self.integer(term, sigma)) if fo.is_compound(term) else value_of(term, sigma)
 
-    def integer(self, term: Term, sigma: Mapping[str, Value]) -> int:
+    def integer(self, term: fo.Term, sigma: Mapping[str, Value]) -> int:
         """Return the element of ℤ that a term denotes."""
         match term:
-            case Sum(left, "+", right):
+            case fo.Sum(left, "+", right):
                 return self.integer(left, sigma) + self.integer(right, sigma)
-            case Sum(left, "-", right):
+            case fo.Sum(left, "-", right):
                 return self.integer(left, sigma) - self.integer(right, sigma)
-            case Tally(each):
+            case fo.Tally(each):
                 return self.total(each, sigma)
             case _:
                 return int(value_of(term, sigma))
 
-    def total(self, each: Formula, sigma: Mapping[str, Value]) -> int:
+    def total(self, each: fo.Formula, sigma: Mapping[str, Value]) -> int:
         """Return the sum of the term, or of 1, over the values that satisfy the condition."""
-        if isinstance(each, Each):
+        if isinstance(each, fo.Each):
             return sum(self.total(each.body, inner) for inner in self.instances(each, sigma, True))
-        assert isinstance(each, Weight)
+        assert isinstance(each, fo.Weight)
         if not self.holds(each.condition, sigma):
             return 0
         return sum(self.integer(term, sigma) for term in each.of) if each.of else 1
 
-    def holds(self, formula: Formula, sigma: Mapping[str, Value]) -> bool:
+    def holds(self, formula: fo.Formula, sigma: Mapping[str, Value]) -> bool:
         """Return True if (D, σ) ⊨ f."""
 
-        def here(f: Formula) -> bool:
+        def here(f: fo.Formula) -> bool:
             return self.holds(f, sigma)
 
         state = self.state
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return value
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self.value(left, sigma) == self.value(right, sigma)
-            case Compare("<" | "<=" | ">" | ">=" as ordering, left, right, sort) if sort == INTEGERS:
+            case fo.Compare("<" | "<=" | ">" | ">=" as ordering, left, right, sort) if sort == fo.INTEGERS:
                 return ORDERINGS[ordering](self.integer(left, sigma), self.integer(right, sigma))
-            case Compare(_, left, right):
+            case fo.Compare(_, left, right):
                 return compares(formula, value_of(left, sigma), value_of(right, sigma), state.schema)
-            case Atom():
+            case fo.Atom():
                 refuse_unknown(formula.relation, state.schema)
                 fact = Fact(formula.relation, tuple(self.value(term, sigma) for term in formula.args))
                 return fact in (_primed(self.after) if formula.primed else state)
-            case Use() | Derived():
-                raise unexpanded(formula)
-            case Not(body):
+            case fo.Use() | fo.Derived():
+                raise fo.unexpanded(formula)
+            case fo.Not(body):
                 return not here(body)
-            case And(parts):
+            case fo.And(parts):
                 return all(map(here, parts))
-            case Or(parts):
+            case fo.Or(parts):
                 return any(map(here, parts))
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return not here(left) or here(right)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return here(left) == here(right)
-            case Exists(_, body):
+            case fo.Exists(_, body):
                 return any(self.holds(body, inner) for inner in self.instances(formula, sigma, True))
-            case Forall(_, body):
+            case fo.Forall(_, body):
                 return all(self.holds(body, inner) for inner in self.instances(formula, sigma, False))
-            case Count(comparison, number, _, body):
+            case fo.Count(comparison, number, _, body):
                 count = sum(self.holds(body, inner) for inner in self.instances(formula, sigma, True))
                 return {"atleast": count >= number, "atmost": count <= number, "exactly": count == number}[
                     comparison
                 ]
-            case Since() | Previously() | Did():
-                raise unfollowed(formula)
-            case Each() | Weight():
+            case fo.Since() | fo.Previously() | fo.Did():
+                raise fo.unfollowed(formula)
+            case fo.Each() | fo.Weight():
                 raise ValueError(f"a part of a term is no formula: {formula}")
-            case Same(relation):
+            case fo.Same(relation):
                 return _primed(self.after).tuples(relation) == state.tuples(relation)
-            case Empty(relation):
+            case fo.Empty(relation):
                 return not _primed(self.after).tuples(relation)
-            case Next() | Future() | Globally() | Until():
+            case fo.Next() | fo.Future() | fo.Globally() | fo.Until():
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
                 assert_never(formula)
 
 
-def declared(schema: Schema, binder: Binder) -> tuple[Value, ...]:
+def declared(schema: Schema, binder: fo.Binder) -> tuple[Value, ...]:
     """Return the domain of the variable of `x in s`: all declared values of the finite sort."""
     values = schema.sort(binder.sort).values
     assert values is not None, f"{binder} ranges over a finite sort"
     return values
 
 
-def compares(comparison: Compare, left: Value, right: Value, schema: Schema) -> bool:
+def compares(comparison: fo.Compare, left: Value, right: Value, schema: Schema) -> bool:
     """Return True if the comparison holds between two values of its sort."""
     sort = schema.sort(comparison.sort)
     if sort.is_numeric:  # the value may also be an integer outside the sort that a step has written
@@ -232,7 +188,7 @@ def compares(comparison: Compare, left: Value, right: Value, schema: Schema) -> 
     return ORDERINGS[comparison.ordering](sort.rank[left], sort.rank[right])
 
 
-ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
+ORDERINGS: Mapping[fo.Ordering, Callable[[int, int], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -241,22 +197,22 @@ ORDERINGS: Mapping[Ordering, Callable[[int, int], bool]] = {
 }
 
 
-def value_of(term: Term, assignment: Mapping[str, _T]) -> _T | Value:
+def value_of(term: fo.Term, assignment: Mapping[str, _T]) -> _T | Value:
     """Return the value that a term denotes: a constant itself, a variable its assigned value.
 
     Raise `KeyError` for a variable without a value. Raise `TypeError` for a name of a raw formula, and for
     a sum or a tally, whose value depends on a state (`denoted_by`).
     """
-    if isinstance(term, Var):
+    if isinstance(term, fo.Var):
         return assignment[term.name]
-    if isinstance(term, Const):
+    if isinstance(term, fo.Const):
         return term.value
-    if isinstance(term, Sum | Tally):
+    if isinstance(term, fo.Sum | fo.Tally):
         raise TypeError(f"{term} is an integer that a state has, and no name of a value")
-    raise unquantified(term) if isinstance(term, Wildcard) else unresolved(term)
+    raise fo.unquantified(term) if isinstance(term, fo.Wildcard) else fo.unresolved(term)
 
 
-def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:
+def fact_of(atom: fo.Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact:
     """Return the fact that an atom, primed or not, denotes under an assignment.
 
     Raise the errors of `value_of`, and `TypeError` if the schema lacks the relation: the formula is over
@@ -269,7 +225,7 @@ def fact_of(atom: Atom, assignment: Mapping[str, Value], schema: Schema) -> Fact
 def refuse_unknown(relation: str, schema: Schema) -> None:
     """Raise `TypeError` if the schema lacks the relation."""
     if not schema.has_relation(relation):
-        raise TypeError(f"{relation} is no relation here; if it is a definition, {RESOLVE_FIRST}")
+        raise TypeError(f"{relation} is no relation here; if it is a definition, {fo.RESOLVE_FIRST}")
 
 
 def _primed(after: Instance | None) -> Instance:

@@ -17,22 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.evaluate import value_of
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    Binder,
-    Compare,
-    Const,
-    Each,
-    Equal,
-    Formula,
-    Sum,
-    Tally,
-    Term,
-    Var,
-    Weight,
-    is_compound,
-)
 from stead_sym.relational.schema import Schema
 
 _P = TypeVar("_P")
@@ -46,21 +32,21 @@ class Linear:
     """The comparison Σ cᵢ·aᵢ + constant ⋈ 0; no cᵢ is 0, and the aᵢ are distinct."""
 
     ordering: Literal["=", "<="]
-    parts: tuple[tuple[Var | Tally, int], ...]
+    parts: tuple[tuple[fo.Var | fo.Tally, int], ...]
     constant: int
 
 
-def linear(formula: Equal | Compare) -> Linear | None:
+def linear(formula: fo.Equal | fo.Compare) -> Linear | None:
     """Return the linear form of a comparison of integers; None for any other formula.
 
     A comparison of two values of one sort has none. For an equality of two variables only their scope decides
     if they have two sorts (`linear_in`).
     """
-    if isinstance(formula, Equal):
-        if is_compound(formula.left) or is_compound(formula.right):
+    if isinstance(formula, fo.Equal):
+        if fo.is_compound(formula.left) or fo.is_compound(formula.right):
             return difference("=", formula.left, formula.right)
         return None
-    if formula.known_sort != INTEGERS:
+    if formula.known_sort != fo.INTEGERS:
         return None
     match formula.ordering:
         case "<":
@@ -75,12 +61,12 @@ def linear(formula: Equal | Compare) -> Linear | None:
             raise AssertionError("`succ` stays within a sort")
 
 
-def linear_in(formula: Equal | Compare, scope: Mapping[str, Any], schema: Schema) -> Linear | None:
+def linear_in(formula: fo.Equal | fo.Compare, scope: Mapping[str, Any], schema: Schema) -> Linear | None:
     """Return the linear form of a comparison, where a variable denotes a value or a vector with a sort.
 
     Raise `TypeError` for an equality across two sorts that are not both sorts of integers.
     """
-    if (form := linear(formula)) is not None or isinstance(formula, Compare):
+    if (form := linear(formula)) is not None or isinstance(formula, fo.Compare):
         return form
     sides = (value_of(term, scope) for term in (formula.left, formula.right))
     sorts = {side.sort for side in sides if not isinstance(side, str)}
@@ -91,24 +77,24 @@ def linear_in(formula: Equal | Compare, scope: Mapping[str, Any], schema: Schema
     return difference("=", formula.left, formula.right)
 
 
-def difference(ordering: Literal["=", "<="], left: Term, right: Term, constant: int = 0) -> Linear:
+def difference(ordering: Literal["=", "<="], left: fo.Term, right: fo.Term, constant: int = 0) -> Linear:
     """Return left − right + constant ⋈ 0."""
-    parts, own = coefficients(Sum(left, "-", right))
+    parts, own = coefficients(fo.Sum(left, "-", right))
     return Linear(ordering, tuple(parts.items()), own + constant)
 
 
-def coefficients(term: Term, factor: int = 1) -> tuple[Mapping[Var | Tally, int], int]:
+def coefficients(term: fo.Term, factor: int = 1) -> tuple[Mapping[fo.Var | fo.Tally, int], int]:
     """Return the term as Σ cᵢ·aᵢ + c, multiplied by a factor."""
-    found, constant = Counter[Var | Tally](), 0
+    found, constant = Counter[fo.Var | fo.Tally](), 0
     todo = [(term, factor)]
     while todo:
         one, times = todo.pop()
         match one:
-            case Sum(left, sign, right):
+            case fo.Sum(left, sign, right):
                 todo += [(right, times if sign == "+" else -times), (left, times)]
-            case Const(value):
+            case fo.Const(value):
                 constant += times * int(value)
-            case Var() | Tally():
+            case fo.Var() | fo.Tally():
                 found[one] += times
             case _:
                 raise TypeError(f"{one} is no integer of a resolved formula")
@@ -118,8 +104,8 @@ def coefficients(term: Term, factor: int = 1) -> tuple[Mapping[Var | Tally, int]
 def grounded(
     form: Linear,
     sigma: Mapping[str, Any],
-    instances: Callable[[Binder, Formula, Mapping[str, Any]], Iterator[tuple[_P, str]]],
-    holds: Callable[[Formula, Mapping[str, Any]], _P],
+    instances: Callable[[fo.Binder, fo.Formula, Mapping[str, Any]], Iterator[tuple[_P, str]]],
+    holds: Callable[[fo.Formula, Mapping[str, Any]], _P],
     both: Callable[[_P, _P], _P],
     spread: Callable[[Any], Item[_P]] | None = None,
 ) -> tuple[list[Item[_P]], int]:
@@ -132,11 +118,11 @@ def grounded(
     items: list[Item[_P]] = []
     constant = form.constant
 
-    def add(term: Term, factor: int, scope: Mapping[str, Any], where: _P | None) -> None:
+    def add(term: fo.Term, factor: int, scope: Mapping[str, Any], where: _P | None) -> None:
         nonlocal constant
         parts, own = coefficients(term, factor)
         for part, times in parts.items():
-            if isinstance(part, Var):
+            if isinstance(part, fo.Var):
                 value = scope[part.name]
                 if spread is None or isinstance(value, str):
                     own += times * int(value)
@@ -151,16 +137,16 @@ def grounded(
         elif own:
             items.append([(where, own)])
 
-    def tally(each: Formula, factor: int, scope: Mapping[str, Any], where: _P | None) -> None:
-        if isinstance(each, Each):
+    def tally(each: fo.Formula, factor: int, scope: Mapping[str, Any], where: _P | None) -> None:
+        if isinstance(each, fo.Each):
             for there, value in instances(each.binder, each.body, scope):
                 inner = there if where is None else both(where, there)
                 tally(each.body, factor, {**scope, each.binder.name: value}, inner)
         else:
-            assert isinstance(each, Weight)
+            assert isinstance(each, fo.Weight)
             here = holds(each.condition, scope)
             here = here if where is None else both(where, here)
-            for term in each.of or (Const("1"),):
+            for term in each.of or (fo.Const("1"),):
                 add(term, factor, scope, here)
 
     for part, times in form.parts:

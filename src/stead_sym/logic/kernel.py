@@ -37,124 +37,95 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Count,
-    Derived,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Term,
-    Until,
-    Use,
-    Var,
-    children,
-    free_variables,
-    is_compound,
-    map_children,
-    subformulas,
-    terms,
-    unexpanded,
-)
 
-Core: TypeAlias = Formula
+Core: TypeAlias = fo.Formula
 """A formula of the kernel: its path quantifiers are E, its counting quantifiers `atleast`."""
 
 
-def definition(formula: Formula) -> Formula | None:
+def definition(formula: fo.Formula) -> fo.Formula | None:
     """Return the right-hand side of the equation for the outermost operator; None for one of the kernel."""
     match formula:
-        case Atom(_, args) if any(map(is_compound, args)):
+        case fo.Atom(_, args) if any(map(fo.is_compound, args)):
             return without_integer_terms(formula)
-        case Or(parts):
-            return Not(And(tuple(map(Not, parts))))
-        case Implies(left, right):
-            return Not(And((left, Not(right))))
-        case Forall(binder, body):
-            return Not(Exists(binder, Not(body)))
-        case Count("atmost", number):
-            return Not(replace(formula, comparison="atleast", number=number + 1))
-        case Count("exactly"):
-            return And((replace(formula, comparison="atleast"), replace(formula, comparison="atmost")))
-        case Next("A", body):
-            return Not(Next("E", Not(body)))
-        case Future("E", body):
-            return Until("E", TRUE, body)
-        case Future("A", body):
-            return Not(Globally("E", Not(body)))
-        case Globally("A", body):
-            return Not(Until("E", TRUE, Not(body)))
-        case Until("E", left, right, weak=True):
-            return Or((Until("E", left, right), Globally("E", left)))
-        case Until("A", left, right, weak=True):
-            return Not(Until("E", Not(right), And((Not(left), Not(right)))))
-        case Until("A", left, right):
-            return And((replace(formula, weak=True), Not(Globally("E", Not(right)))))
+        case fo.Or(parts):
+            return fo.Not(fo.And(tuple(map(fo.Not, parts))))
+        case fo.Implies(left, right):
+            return fo.Not(fo.And((left, fo.Not(right))))
+        case fo.Forall(binder, body):
+            return fo.Not(fo.Exists(binder, fo.Not(body)))
+        case fo.Count("atmost", number):
+            return fo.Not(replace(formula, comparison="atleast", number=number + 1))
+        case fo.Count("exactly"):
+            return fo.And((replace(formula, comparison="atleast"), replace(formula, comparison="atmost")))
+        case fo.Next("A", body):
+            return fo.Not(fo.Next("E", fo.Not(body)))
+        case fo.Future("E", body):
+            return fo.Until("E", fo.TRUE, body)
+        case fo.Future("A", body):
+            return fo.Not(fo.Globally("E", fo.Not(body)))
+        case fo.Globally("A", body):
+            return fo.Not(fo.Until("E", fo.TRUE, fo.Not(body)))
+        case fo.Until("E", left, right, weak=True):
+            return fo.Or((fo.Until("E", left, right), fo.Globally("E", left)))
+        case fo.Until("A", left, right, weak=True):
+            return fo.Not(fo.Until("E", fo.Not(right), fo.And((fo.Not(left), fo.Not(right)))))
+        case fo.Until("A", left, right):
+            return fo.And((replace(formula, weak=True), fo.Not(fo.Globally("E", fo.Not(right)))))
         case _:
             return None
 
 
-def without_integer_terms(atom: Atom) -> Formula:
+def without_integer_terms(atom: fo.Atom) -> fo.Formula:
     """Return the atom with each sum and tally replaced by an equal variable of the column's sort.
 
     The result is false if the sort lacks the integer.
     """
-    taken = frozenset(map(str, terms(atom))) | free_variables(atom)
-    binders, equal = list[Binder](), list[Formula]()
+    taken = frozenset(map(str, fo.terms(atom))) | fo.free_variables(atom)
+    binders, equal = list[fo.Binder](), list[fo.Formula]()
 
-    def named(place: int, term: Term) -> Term:
-        if not is_compound(term):
+    def named(place: int, term: fo.Term) -> fo.Term:
+        if not fo.is_compound(term):
             return term
-        binders.append(Binder(fresh_name(f"_n{place}", taken), atom.sorts[place], declared=True))
-        equal.append(Equal(Var(binders[-1].name), term, span=atom.span))
-        return Var(binders[-1].name)
+        binders.append(fo.Binder(fresh_name(f"_n{place}", taken), atom.sorts[place], declared=True))
+        equal.append(fo.Equal(fo.Var(binders[-1].name), term, span=atom.span))
+        return fo.Var(binders[-1].name)
 
     args = tuple(named(place, term) for place, term in enumerate(atom.args))
-    formula: Formula = And((replace(atom, args=args), *equal))
+    formula: fo.Formula = fo.And((replace(atom, args=args), *equal))
     for binder in reversed(binders):
-        formula = Exists(binder, formula, span=atom.span)
+        formula = fo.Exists(binder, formula, span=atom.span)
     return formula
 
 
 @lru_cache(maxsize=1 << 16)
-def core(formula: Expanded) -> Core:
+def core(formula: fo.Expanded) -> Core:
     """Return the formula of the kernel with the same meaning; a formula of the kernel gives an equal one.
 
     Raise `TypeError` for the use of a definition.
     """
     given, negated = formula, False
-    while (defined := definition(formula)) is not None or isinstance(formula, Not):
+    while (defined := definition(formula)) is not None or isinstance(formula, fo.Not):
         if defined is not None:
             formula = defined
-        elif isinstance(formula, Not):
+        elif isinstance(formula, fo.Not):
             formula, negated = formula.body, not negated
-    if isinstance(formula, Use | Derived):
-        raise unexpanded(formula)
-    if any(core(child) is not child for child in children(formula)):
-        formula = map_children(core, formula)
+    if isinstance(formula, fo.Use | fo.Derived):
+        raise fo.unexpanded(formula)
+    if any(core(child) is not child for child in fo.children(formula)):
+        formula = fo.map_children(core, formula)
     if not negated:
         return formula
-    return given if isinstance(given, Not) and given.body is formula else Not(formula)
+    return given if isinstance(given, fo.Not) and given.body is formula else fo.Not(formula)
 
 
-def written(part: Core, formula: Expanded) -> Formula:
+def written(part: Core, formula: fo.Expanded) -> fo.Formula:
     """Return the subformula whose core is this part or its negation; the part itself if there is none."""
-    alike = {part, core(Not(part))}
-    return next((f for f in subformulas(formula) if core(f) in alike), part)
+    alike = {part, core(fo.Not(part))}
+    return next((f for f in fo.subformulas(formula) if core(f) in alike), part)
 
 
-def outside_kernel(formula: Formula) -> TypeError:
+def outside_kernel(formula: fo.Formula) -> TypeError:
     """Return the error for a formula outside the kernel."""
     return TypeError(f"{formula} is no formula of the kernel, `core` of it is")

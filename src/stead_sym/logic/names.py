@@ -9,28 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError, InputError, Span
-from stead_sym.logic.syntax import (
-    OFFERED,
-    WILDCARD,
-    Const,
-    Definition,
-    Did,
-    Expanded,
-    Name,
-    Sum,
-    Tally,
-    Term,
-    Use,
-    Var,
-    Wildcard,
-    leaves,
-    subformulas,
-    terms,
-    unexpanded,
-    unquantified,
-    unresolved,
-)
 from stead_sym.relational.schema import Schema, Value, holds_message
 
 WORDS = frozenset(
@@ -83,7 +63,7 @@ class Names:
 
     schema: Schema
     constants: Mapping[Value, str] = field(default_factory=lambda: MappingProxyType({}))
-    definitions: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
+    definitions: Mapping[str, fo.Definition] = field(default_factory=lambda: MappingProxyType({}))
     tools: Mapping[str, Head] = field(default_factory=lambda: MappingProxyType({}))
 
     def sorts_of(self, value: Value) -> tuple[str, ...]:
@@ -103,8 +83,8 @@ class Names:
         """
         if name in self.definitions:
             return tuple(p.sort for p in self.definitions[name].params)
-        if name.startswith(OFFERED):
-            raise self._not_offered(name.removeprefix(OFFERED), span)
+        if name.startswith(fo.OFFERED):
+            raise self._not_offered(name.removeprefix(fo.OFFERED), span)
         if not self.schema.has_relation(name):
             known = [r.name for r in self.schema.relations]
             hint = nearest(name, (*known, *self.definitions), f"declare it with `relation {name}(…)`")
@@ -145,7 +125,7 @@ class Names:
         hint = nearest(name, tools, f"declare it with `tool {name}(…)`")
         return DeclarationError(f"unknown tool {name} after `offered`; {hint}", span)
 
-    def head(self, step: Did) -> Head:
+    def head(self, step: fo.Did) -> Head:
         """Return the signature of the tool or event that a `did` or `refused` names.
 
         Raise `DeclarationError` for an unknown tool, for an agent that cannot have made the call, and for an
@@ -184,7 +164,7 @@ class Names:
 
 def is_name(text: str) -> bool:
     """Return True if the text is a name: letters, digits and `_`, no leading digit, and not `_` alone."""
-    return text != WILDCARD and _NAME.fullmatch(text) is not None
+    return text != fo.WILDCARD and _NAME.fullmatch(text) is not None
 
 
 def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = True) -> None:
@@ -193,7 +173,7 @@ def check_name(kind: str, name: str, span: Span | None = None, *, words: bool = 
         raise DeclarationError(
             f"{name!r} is no name for a {kind}; use letters, digits and _, with no digit first", span
         )
-    if name == WILDCARD:
+    if name == fo.WILDCARD:
         raise DeclarationError(f"{name} stands for any value; give the {kind} a name", span)
     if words and name in WORDS:
         raise DeclarationError(f"{name} is a word of the formulas; give the {kind} another name", span)
@@ -212,20 +192,20 @@ def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"did you mean {close[0]}?" if close else otherwise
 
 
-def constants(formula: Expanded) -> frozenset[str]:
+def constants(formula: fo.Expanded) -> frozenset[str]:
     """Return con(f), the constants in the formula; raise `TypeError` for one that is not expanded."""
     found: frozenset[str] = frozenset()
-    for part in subformulas(formula):
-        if isinstance(part, Use):
-            raise unexpanded(part)
-        own = terms(part)
-        if isinstance(part, Did):
-            own = tuple(term for term in own if not isinstance(term, Wildcard))
+    for part in fo.subformulas(formula):
+        if isinstance(part, fo.Use):
+            raise fo.unexpanded(part)
+        own = fo.terms(part)
+        if isinstance(part, fo.Did):
+            own = tuple(term for term in own if not isinstance(term, fo.Wildcard))
         found |= constants_among(own)
     return found
 
 
-def constants_among(listed: Iterable[Term]) -> frozenset[str]:
+def constants_among(listed: Iterable[fo.Term]) -> frozenset[str]:
     """Return the values of the constants among the terms, outside of tallies.
 
     Raise `TypeError` for a `Name`, which may be a constant or a variable.
@@ -233,15 +213,15 @@ def constants_among(listed: Iterable[Term]) -> frozenset[str]:
     found: set[str] = set()
     for term in listed:
         match term:
-            case Const(value):
+            case fo.Const(value):
                 found.add(value)
-            case Name():
-                raise unresolved(term)
-            case Wildcard():
-                raise unquantified(term)
-            case Sum() | Tally():
-                found |= constants_among(leaves(term))
-            case Var():
+            case fo.Name():
+                raise fo.unresolved(term)
+            case fo.Wildcard():
+                raise fo.unquantified(term)
+            case fo.Sum() | fo.Tally():
+                found |= constants_among(fo.leaves(term))
+            case fo.Var():
                 pass
             case _:
                 assert_never(term)

@@ -17,50 +17,10 @@ from typing import Literal, TypeAlias, cast
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import ParseError, Span
 from stead_sym.logic.habits import habit
 from stead_sym.logic.lexer import TerminalLexer
-from stead_sym.logic.syntax import (
-    MAX_DEPTH,
-    OFFERED,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Comparison,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Name,
-    Next,
-    Not,
-    Or,
-    Ordering,
-    Path,
-    Previously,
-    Raw,
-    Same,
-    Sign,
-    Since,
-    Sum,
-    Tally,
-    Term,
-    Truth,
-    Until,
-    Use,
-    Var,
-    Weight,
-)
 from stead_sym.support.caches import cache_folder, keep_last
 
 Node: TypeAlias = Tree[Token]
@@ -95,7 +55,7 @@ PHRASES: Mapping[str, str] = {
 """The phrase for a terminal in a message; a terminal that represents a group has the group's phrase."""
 
 
-def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
+def parse_formula(text: str, *, source: str = "<formula>") -> fo.Raw:
     """Return the formula that a text denotes; raise `ParseError` if it denotes none.
 
     `<->` associates to the left, `->` to the right, `~>` to neither. `a & b & c` is one conjunction of three
@@ -105,11 +65,11 @@ def parse_formula(text: str, *, source: str = "<formula>") -> Raw:
 
 
 @keep_last(1_000)
-def _read(text: str, source: str) -> Raw:
+def _read(text: str, source: str) -> fo.Raw:
     return FormulaReader(source).formula(parse_tree(_parser(), text, "formula", source, PHRASES))
 
 
-def parse_binders(text: str) -> tuple[Binder, ...]:
+def parse_binders(text: str) -> tuple[fo.Binder, ...]:
     """Return the variables of a list `x, y: s`, or of `x in s`, as written after `forall`.
 
     Raise `ParseError`.
@@ -118,7 +78,7 @@ def parse_binders(text: str) -> tuple[Binder, ...]:
     return FormulaReader(source).binders(parse_tree(_parser(), text, "quantified", source, PHRASES))
 
 
-def parse_tallied(text: str) -> tuple[Binder, ...]:
+def parse_tallied(text: str) -> tuple[fo.Binder, ...]:
     """Return the variables of a list `x, y: s, z in t`, as written after `count`. Raise `ParseError`."""
     source = "<variables>"
     return FormulaReader(source).over(parse_tree(_parser(), text, "tallied", source, PHRASES))
@@ -161,9 +121,9 @@ def parse_tree(parser: Lark, text: str, start: str, source: str, phrases: Mappin
     todo = [(tree, 1)]
     while todo:
         node, depth = todo.pop()
-        if depth > MAX_DEPTH:
+        if depth > fo.MAX_DEPTH:
             where = Span(source, node.meta.line, node.meta.column) if not node.meta.empty else None
-            raise ParseError(f"nested more than {MAX_DEPTH} deep; name a part of it with `define`", where)
+            raise ParseError(f"nested more than {fo.MAX_DEPTH} deep; name a part of it with `define`", where)
         todo.extend((child, depth + _quantifiers(node)) for child in trees_of(node))
     return tree
 
@@ -238,45 +198,49 @@ class FormulaReader:
             )
         return int("".join(token.split()))
 
-    def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[Term, ...]:
+    def terms(self, node: Node, bound: frozenset[str] = frozenset()) -> tuple[fo.Term, ...]:
         """Return the terms of a list; names in ``bound`` are variables."""
         return tuple(self.term(part, bound) for part in node.children)
 
-    def term(self, node: Node | Token, bound: frozenset[str] = frozenset()) -> Term:
+    def term(self, node: Node | Token, bound: frozenset[str] = frozenset()) -> fo.Term:
         """Return one term; names in ``bound`` are variables."""
         span = self.span(node)
         if isinstance(node, Token):
             if node.type == "NUMERAL":
-                return Name(str(self.number(node)), span=span)
-            return Var(str(node), span=span) if str(node) in bound else Name(str(node), span=span)
+                return fo.Name(str(self.number(node)), span=span)
+            return fo.Var(str(node), span=span) if str(node) in bound else fo.Name(str(node), span=span)
         if node.data in ("sum", "open_sum"):
             left, sign, right = node.children
-            return Sum(self.term(left, bound), cast(Sign, str(sign)), self.term(right, bound), span=span)
+            return fo.Sum(
+                self.term(left, bound), cast(fo.Sign, str(sign)), self.term(right, bound), span=span
+            )
         *of, listed, condition = node.children[1:]
         assert isinstance(listed, Tree)
         assert isinstance(condition, Tree)
         binders = self.over(listed)
         inner = bound | {binder.name for binder in binders}
-        each: Formula = Weight(
+        each: fo.Formula = fo.Weight(
             tuple(self.term(term, inner) for term in of), self.formula(condition, inner), span=span
         )
         for binder in reversed(binders):
-            each = Each(binder, each, span=binder.span)
-        return Tally(each, span=span)
+            each = fo.Each(binder, each, span=binder.span)
+        return fo.Tally(each, span=span)
 
-    def over(self, node: Node) -> tuple[Binder, ...]:
+    def over(self, node: Node) -> tuple[fo.Binder, ...]:
         """Return the variables of a `count` or `sum`, `x: s, y in t`."""
-        found: list[Binder] = []
+        found: list[fo.Binder] = []
         default: str | None = None
         for child in reversed(trees_of(node)):
             name, *sort = tokens_of(child)
             declared = child.data == "declared_over"
             known = str(sort[0]) if sort else None
-            found.append(Binder(str(name), known, None if sort else default, declared, span=self.span(name)))
+            found.append(
+                fo.Binder(str(name), known, None if sort else default, declared, span=self.span(name))
+            )
             default = default if declared else known or default
         return tuple(reversed(found))
 
-    def atom(self, node: Node, bound: frozenset[str] = frozenset(), *, into: bool = False) -> Atom:
+    def atom(self, node: Node, bound: frozenset[str] = frozenset(), *, into: bool = False) -> fo.Atom:
         """Return the atom `P(t, u)`, or `P` for `P()`, or `P(c = t, d = u)`.
 
         Raise `ParseError` for an atom with both named and unnamed arguments. ``into``: it stands behind
@@ -298,49 +262,49 @@ class FormulaReader:
             self.term(c.children[1] if isinstance(c, Tree) and c.data == "named" else c, bound) for c in cells
         )
         columns = tuple(str(tokens_of(cell)[0]) for cell in named)
-        return Atom(str(name), args, columns=columns, span=self.span(node))
+        return fo.Atom(str(name), args, columns=columns, span=self.span(node))
 
-    def binders(self, node: Node) -> tuple[Binder, ...]:
+    def binders(self, node: Node) -> tuple[fo.Binder, ...]:
         """Return the variables of a list; one without a sort has the next sort in the list as its default."""
-        found: list[Binder] = []
+        found: list[fo.Binder] = []
         default: str | None = None
         if node.data == "declared":
             name, sort = tokens_of(node)
-            return (Binder(str(name), str(sort), declared=True, span=self.span(name)),)
+            return (fo.Binder(str(name), str(sort), declared=True, span=self.span(name)),)
         for child in reversed(trees_of(node)):
             binder = self.binder(child, default)
             default = binder.known_sort or default
             found.append(binder)
         return tuple(reversed(found))
 
-    def binder(self, node: Node, default: str | None = None) -> Binder:
+    def binder(self, node: Node, default: str | None = None) -> fo.Binder:
         """Return one variable, `x` or `x: s`."""
         name, *sort = tokens_of(node)
         return (
-            Binder(str(name), str(sort[0]), span=self.span(name))
+            fo.Binder(str(name), str(sort[0]), span=self.span(name))
             if sort
-            else Binder(str(name), None, default, span=self.span(name))
+            else fo.Binder(str(name), None, default, span=self.span(name))
         )
 
-    def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> Raw:
+    def formula(self, node: Node, bound: frozenset[str] = frozenset()) -> fo.Raw:
         """Return the formula of a tree, inside quantifiers for the variables ``bound``."""
         span, tokens = self.span(node), tokens_of(node)
         match node.data:
             case "truth":
-                return Truth(tokens[0] == "true", span=span)
+                return fo.Truth(tokens[0] == "true", span=span)
             case "atom":
                 return _abbreviation(self.atom(node, bound))
             case "primed":
                 args = self.terms(trees_of(node)[0], bound)
-                return Atom(tokens[0].removesuffix("'"), args, primed=True, span=span)
+                return fo.Atom(tokens[0].removesuffix("'"), args, primed=True, span=span)
             case "equal":
-                return Equal(*self.terms(node, bound), span=span)
+                return fo.Equal(*self.terms(node, bound), span=span)
             case "unequal":
-                return Not(Equal(*self.terms(node, bound), span=span), span=span)
+                return fo.Not(fo.Equal(*self.terms(node, bound), span=span), span=span)
             case "compare":
                 left, ordering, right = node.children
-                return Compare(
-                    cast(Ordering, str(ordering)),
+                return fo.Compare(
+                    cast(fo.Ordering, str(ordering)),
                     self.term(left, bound),
                     self.term(right, bound),
                     span=span,
@@ -349,14 +313,14 @@ class FormulaReader:
                 tool, *by = tokens
                 args = self.terms(trees_of(node)[0], bound)
                 agent = str(by[0]) if by else None
-                return Did(str(tool), args, agent, node.data == "refused", span=span)
+                return fo.Did(str(tool), args, agent, node.data == "refused", span=span)
             case "offered":
-                return Use(OFFERED + tokens[0], self.terms(trees_of(node)[0], bound), span=span)
+                return fo.Use(fo.OFFERED + tokens[0], self.terms(trees_of(node)[0], bound), span=span)
             case "forall" | "exists":
                 list_node, body_node = trees_of(node)
                 binders = self.binders(list_node)
                 body = self.formula(body_node, bound | {b.name for b in binders})
-                quantifier = Forall if node.data == "forall" else Exists
+                quantifier = fo.Forall if node.data == "forall" else fo.Exists
                 for k, binder in reversed(list(enumerate(binders))):
                     body = quantifier(binder, body, span=binder.span if k else span)
                 return body
@@ -364,38 +328,40 @@ class FormulaReader:
                 binder_node, body_node = trees_of(node)
                 binder = self.binder(binder_node)
                 body = self.formula(body_node, bound | {binder.name})
-                comparison = cast(Comparison, str(tokens[0]))
-                return Count(comparison, self.number(tokens[1]), binder, body, span=span)
+                comparison = cast(fo.Comparison, str(tokens[0]))
+                return fo.Count(comparison, self.number(tokens[1]), binder, body, span=span)
         parts = tuple(self.formula(child, bound) for child in trees_of(node))
-        path: Path = _path(tokens)
+        path: fo.Path = _path(tokens)
         match node.data:
             case "not_":
-                return Not(*parts, span=span)
+                return fo.Not(*parts, span=span)
             case "and_":
-                return And(parts, span=span)
+                return fo.And(parts, span=span)
             case "or_":
-                return Or(parts, span=span)
+                return fo.Or(parts, span=span)
             case "implies":
-                return Implies(*parts, span=span)
+                return fo.Implies(*parts, span=span)
             case "iff":
-                return Iff(*parts, span=span)
+                return fo.Iff(*parts, span=span)
             case "derived":
-                return Derived(str(tokens[0]), parts, span=span)
+                return fo.Derived(str(tokens[0]), parts, span=span)
             case "since":
-                return Since(*parts, span=span)
+                return fo.Since(*parts, span=span)
             case "past":
                 word = str(tokens[0])
                 return (
-                    Previously(*parts, span=span) if word == "previously" else Derived(word, parts, span=span)
+                    fo.Previously(*parts, span=span)
+                    if word == "previously"
+                    else fo.Derived(word, parts, span=span)
                 )
             case "next":
-                return Next(path, *parts, span=span)
+                return fo.Next(path, *parts, span=span)
             case "future":
-                return Future(path, *parts, span=span)
+                return fo.Future(path, *parts, span=span)
             case "globally":
-                return Globally(path, *parts, span=span)
+                return fo.Globally(path, *parts, span=span)
             case "until":
-                return Until(path, parts[0], parts[1], weak=tokens[1] == "W", span=span)
+                return fo.Until(path, parts[0], parts[1], weak=tokens[1] == "W", span=span)
             case other:
                 raise AssertionError(f"the grammar has a rule {other} that nothing reads")
 
@@ -404,13 +370,13 @@ def _path(tokens: list[Token]) -> Literal["A", "E"]:
     return "E" if tokens and tokens[0].startswith("E") else "A"
 
 
-def _abbreviation(atom: Atom) -> Formula:
+def _abbreviation(atom: fo.Atom) -> fo.Formula:
     """Return `same(P)` and `empty(P)` as such, other atoms unchanged.
 
     `resolve` turns them back into atoms if the deployment has a relation of that name.
     """
     if atom.relation in ("same", "empty") and len(atom.args) == 1 and not atom.columns:
-        abbreviation = Same if atom.relation == "same" else Empty
+        abbreviation = fo.Same if atom.relation == "same" else fo.Empty
         return abbreviation(str(atom.args[0]), span=atom.span)
     return atom
 

@@ -11,42 +11,7 @@ from enum import IntEnum
 from functools import cache
 from typing import assert_never
 
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Previously,
-    Same,
-    Since,
-    Tally,
-    Truth,
-    Until,
-    Use,
-    Var,
-    Weight,
-    Wildcard,
-    conjunction,
-    disjunction,
-    map_terms,
-    terms,
-)
+import stead_sym.logic.syntax as fo
 from stead_sym.relational.schema import in_words, tells_history
 
 
@@ -62,7 +27,7 @@ class _Level(IntEnum):
     UNARY = 6
 
 
-def print_formula(formula: Formula) -> str:
+def print_formula(formula: fo.Formula) -> str:
     """Return the text of a formula of any phase, with the sorts that are known.
 
     For a raw formula, parsing the text gives an equal one; for a resolved formula, parsing and resolving it
@@ -74,117 +39,119 @@ def print_formula(formula: Formula) -> str:
     return _text(formula, _Level.FORMULA, followed=False)
 
 
-def print_binders(binders: tuple[Binder, ...]) -> str:
+def print_binders(binders: tuple[fo.Binder, ...]) -> str:
     """Return the list `x: s, y` as written after `forall` or `for`."""
     return ", ".join(map(str, binders))
 
 
-def print_tally(tally: Tally) -> str:
+def print_tally(tally: fo.Tally) -> str:
     """Return `count x: s, … . f` or `sum t for x: s, … . f`, without outer parentheses."""
     binders, body = [], tally.each
-    while isinstance(body, Each):
+    while isinstance(body, fo.Each):
         binders.append(body.binder)
         body = body.body
-    assert isinstance(body, Weight)
+    assert isinstance(body, fo.Weight)
     word = f"sum {body.of[0]} for" if body.of else "count"
     return f"{word} {print_binders(tuple(binders))}. {_text(body.condition, _Level.FORMULA, followed=False)}"
 
 
-def _text(formula: Formula, place: _Level, *, followed: bool) -> str:
+def _text(formula: fo.Formula, place: _Level, *, followed: bool) -> str:
     """Return the text at a position of level ``place``; ``followed`` if more of a formula comes after it."""
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return "true" if value else "false"
-        case Equal(left, right):
+        case fo.Equal(left, right):
             return f"{left} = {right}"
-        case Not(Equal(left, right)):
+        case fo.Not(fo.Equal(left, right)):
             return f"{left} != {right}"
-        case Compare("succ", left, right):
+        case fo.Compare("succ", left, right):
             return f"succ({left}, {right})"
-        case Compare(ordering, left, right):
+        case fo.Compare(ordering, left, right):
             return f"{left} {ordering} {right}"
-        case Atom(relation, args) if tells_history(relation):
+        case fo.Atom(relation, args) if tells_history(relation):
             outside = _outside_parentheses(relation)
             open_to_the_right = followed and ". " in outside
             loose = place > _Level.SINCE and " since " in outside
             return _wrapped(in_words(relation, args), open_to_the_right or loose)
-        case Atom(relation, args, primed, columns):
+        case fo.Atom(relation, args, primed, columns):
             named = (f"{c} = {t}" for c, t in zip(columns, args, strict=True)) if columns else map(str, args)
             return f"{relation}{chr(39) * primed}({', '.join(named)})"
-        case Use(definition, args):
+        case fo.Use(definition, args):
             return f"{definition}({', '.join(map(str, args))})"
-        case Same(relation):
+        case fo.Same(relation):
             return f"same({relation})"
-        case Empty(relation):
+        case fo.Empty(relation):
             return f"empty({relation})"
-        case Not(body):
+        case fo.Not(body):
             return "~" + _negated(body, followed=followed)
-        case Next(path, body):
+        case fo.Next(path, body):
             return f"{path}X " + _text(body, _Level.UNARY, followed=followed)
-        case Future(path, body):
+        case fo.Future(path, body):
             return f"{path}F " + _text(body, _Level.UNARY, followed=followed)
-        case Globally(path, body):
+        case fo.Globally(path, body):
             return f"{path}G " + _text(body, _Level.UNARY, followed=followed)
-        case Until(path, left, right, weak):
+        case fo.Until(path, left, right, weak):
             start = _text(left, _Level.FORMULA, followed=False)
             end = _text(right, _Level.FORMULA, followed=False)
             return f"{path}[{start} {'W' if weak else 'U'} {end}]"
-        case Exists(binder) if binder.wild and (atom := _with_wildcards(formula)) is not None:
+        case fo.Exists(binder) if binder.wild and (atom := _with_wildcards(formula)) is not None:
             return _text(atom, place, followed=followed)
-        case Exists() | Forall() | Count():
+        case fo.Exists() | fo.Forall() | fo.Count():
             # extends to the right as far as possible, so it needs no parentheses if nothing follows
             prefix, body = _prefix(formula)
             return _wrapped(f"{prefix}. {_text(body, _Level.FORMULA, followed=False)}", followed)
-        case Each() | Weight():
-            return print_tally(Tally(formula))
-        case And(parts):
+        case fo.Each() | fo.Weight():
+            return print_tally(fo.Tally(formula))
+        case fo.And(parts):
             if len(parts) < 2:
-                return _text(conjunction(parts), place, followed=followed)
+                return _text(fo.conjunction(parts), place, followed=followed)
             return _joined("&", parts, _Level.CONJUNCTION, (_Level.SINCE, _Level.SINCE), place, followed)
-        case Since(left, right):
+        case fo.Since(left, right):
             sides = _Level.UNARY, _Level.UNARY
             return _joined("since", (left, right), _Level.SINCE, sides, place, followed)
-        case Previously(body):
+        case fo.Previously(body):
             return "previously " + _text(body, _Level.UNARY, followed=followed)
-        case Did(tool, args, agent, refused):
+        case fo.Did(tool, args, agent, refused):
             by = "" if agent is None else f" by {agent}"
             return f"{'refused' if refused else 'did'} {tool}({', '.join(map(str, args))}){by}"
-        case Or(parts):
+        case fo.Or(parts):
             if len(parts) < 2:
-                return _text(disjunction(parts), place, followed=followed)
+                return _text(fo.disjunction(parts), place, followed=followed)
             tighter = _Level.CONJUNCTION, _Level.CONJUNCTION
             return _joined("|", parts, _Level.DISJUNCTION, tighter, place, followed)
-        case Implies(left, right):
+        case fo.Implies(left, right):
             sides = _Level.DISJUNCTION, _Level.IMPLICATION
             return _joined("->", (left, right), _Level.IMPLICATION, sides, place, followed)
-        case Iff(left, right):
+        case fo.Iff(left, right):
             sides = _Level.EQUIVALENCE, _Level.IMPLICATION
             return _joined("<->", (left, right), _Level.EQUIVALENCE, sides, place, followed)
-        case Derived(operator, (operand,)):
+        case fo.Derived(operator, (operand,)):
             return f"{operator} " + _text(operand, _Level.UNARY, followed=followed)
-        case Derived(operator, operands):
+        case fo.Derived(operator, operands):
             sides = _Level.EQUIVALENCE, _Level.EQUIVALENCE
             return _joined(operator, operands, _Level.FORMULA, sides, place, followed)
         case _:
             assert_never(formula)
 
 
-def _with_wildcards(formula: Formula) -> Formula | None:
+def _with_wildcards(formula: fo.Formula) -> fo.Formula | None:
     """Return the atom with a `_` from which `exists x. P(c, x)` was expanded, or None.
 
     None if the atom would not read back as the formula: there is more than an atom, or the expansion of a
     definition has repeated, dropped or reordered the variables.
     """
-    wild: dict[str, Wildcard] = {}
-    while isinstance(formula, Exists) and formula.binder.wild:
-        wild[formula.binder.name] = Wildcard(formula.binder.sort)
+    wild: dict[str, fo.Wildcard] = {}
+    while isinstance(formula, fo.Exists) and formula.binder.wild:
+        wild[formula.binder.name] = fo.Wildcard(formula.binder.sort)
         formula = formula.body
-    if not isinstance(formula, Atom) and not (isinstance(formula, Compare) and formula.ordering == "succ"):
+    if not isinstance(formula, fo.Atom) and not (
+        isinstance(formula, fo.Compare) and formula.ordering == "succ"
+    ):
         return None
-    if [str(term) for term in terms(formula) if str(term) in wild] != list(wild):
+    if [str(term) for term in fo.terms(formula) if str(term) in wild] != list(wild):
         return None
 
-    return map_terms(lambda term: wild.get(str(term), term) if isinstance(term, Var) else term, formula)
+    return fo.map_terms(lambda term: wild.get(str(term), term) if isinstance(term, fo.Var) else term, formula)
 
 
 @cache
@@ -204,7 +171,7 @@ def _wrapped(text: str, wrap: bool) -> str:
 
 def _joined(
     symbol: str,
-    parts: tuple[Formula, ...],
+    parts: tuple[fo.Formula, ...],
     own: _Level,
     sides: tuple[_Level, _Level],
     place: _Level,
@@ -220,27 +187,27 @@ def _joined(
     return _wrapped(f" {symbol} ".join(texts), wrap)
 
 
-def _negated(body: Formula, *, followed: bool) -> str:
-    if isinstance(body, Exists) and body.binder.wild and (atom := _with_wildcards(body)) is not None:
+def _negated(body: fo.Formula, *, followed: bool) -> str:
+    if isinstance(body, fo.Exists) and body.binder.wild and (atom := _with_wildcards(body)) is not None:
         body = atom
-    if isinstance(body, Exists | Forall | Count):
+    if isinstance(body, fo.Exists | fo.Forall | fo.Count):
         prefix, inner = _prefix(body)
-        connective = isinstance(inner, And | Or | Implies | Iff | Since | Derived)
+        connective = isinstance(inner, fo.And | fo.Or | fo.Implies | fo.Iff | fo.Since | fo.Derived)
         text = f"{prefix}. {_wrapped(_text(inner, _Level.FORMULA, followed=False), connective)}"
         return _wrapped(text, followed)
-    if isinstance(body, Not) and isinstance(body.body, Equal):
+    if isinstance(body, fo.Not) and isinstance(body.body, fo.Equal):
         return f"({print_formula(body)})"
     return _text(body, _Level.UNARY, followed=followed)
 
 
-def _prefix(formula: Exists | Forall | Count) -> tuple[str, Formula]:
+def _prefix(formula: fo.Exists | fo.Forall | fo.Count) -> tuple[str, fo.Formula]:
     """Return `forall x: s, y: t` and the body, with the longest list of quantifiers that reads back."""
-    if isinstance(formula, Count):
+    if isinstance(formula, fo.Count):
         return f"{formula.comparison} {formula.number} {formula.binder}", formula.body
-    word = "exists" if isinstance(formula, Exists) else "forall"
+    word = "exists" if isinstance(formula, fo.Exists) else "forall"
     binders = [formula.binder]
     body = formula.body
-    while isinstance(body, Exists | Forall) and type(body) is type(formula):
+    while isinstance(body, fo.Exists | fo.Forall) and type(body) is type(formula):
         if formula.binder.declared or body.binder.declared:  # `x in s` cannot be in a list
             break
         if body.binder.wild and _with_wildcards(body) is not None:  # a `_` in the atom has no binder
@@ -252,7 +219,7 @@ def _prefix(formula: Exists | Forall | Count) -> tuple[str, Formula]:
     return f"{word} {print_binders(tuple(binders))}", body
 
 
-def _reads_back(binders: list[Binder]) -> bool:
+def _reads_back(binders: list[fo.Binder]) -> bool:
     """Return True if every binder without a sort gets its own default when the list is parsed."""
     default: str | None = None
     for binder in reversed(binders):

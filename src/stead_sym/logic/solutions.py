@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.candidates import worth_trying
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Expanded, Formula, conjuncts, free_variables
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 
 def solutions(
-    formula: Expanded,
+    formula: fo.Expanded,
     domains: Mapping[str, Collection[Value]],
     state: Instance,
     assignment: Mapping[str, Value],
@@ -27,9 +27,9 @@ def solutions(
     """
     names = tuple(domains)
     place = {name: number for number, name in enumerate(names, start=1)}
-    decided: list[list[Formula]] = [[] for _ in range(len(names) + 1)]
-    for part in conjuncts(formula):
-        decided[max((place.get(name, 0) for name in free_variables(part)), default=0)].append(part)
+    decided: list[list[fo.Formula]] = [[] for _ in range(len(names) + 1)]
+    for part in fo.conjuncts(formula):
+        decided[max((place.get(name, 0) for name in fo.free_variables(part)), default=0)].append(part)
 
     def extended(sigma: Mapping[str, Value], number: int) -> Iterator[Mapping[str, Value]]:
         if not all(holds(part, state, sigma) for part in decided[number]):

@@ -15,53 +15,12 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.columns import by_position
 from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import WORDS, Names, check_name, nearest
 from stead_sym.logic.substitution import expand, substitute
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    WILDCARD,
-    And,
-    Atom,
-    Compare,
-    Const,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Iff,
-    Name,
-    Or,
-    Past,
-    Quantified,
-    Raw,
-    Resolved,
-    Same,
-    Sum,
-    Tally,
-    Temporal,
-    Term,
-    Use,
-    Var,
-    Weight,
-    Wildcard,
-    children,
-    conjunction,
-    disjunction,
-    is_compound,
-    leaves,
-    map_children,
-    subformulas,
-    unexpanded,
-)  # fmt: skip
 from stead_sym.relational.schema import Schema, is_numeral
 
 __all__ = ["WORDS", "Names", "check_name", "expand", "nearest", "resolve", "substitute", "variables_by_sort"]
@@ -72,13 +31,13 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def resolve(
-    formula: Raw,
+    formula: fo.Raw,
     names: Names,
     scope: Mapping[str, str] = _NOTHING,
     *,
     temporal: bool = False,
     primed: bool = False,
-) -> Resolved:
+) -> fo.Resolved:
     """Return the formula with names classified, sorts of binders inferred, and uses of definitions marked.
 
     A name is a variable if a quantifier of the formula or ``scope`` (variable → sort) declares it, and a
@@ -91,15 +50,15 @@ def resolve(
     return _with_sorts(named, iter(inference.solution()))
 
 
-def _with_sorts(formula: Formula, solution: Iterator[str]) -> Formula:
-    if isinstance(formula, Quantified) and formula.binder.known_sort is None:
+def _with_sorts(formula: fo.Formula, solution: Iterator[str]) -> fo.Formula:
+    if isinstance(formula, fo.Quantified) and formula.binder.known_sort is None:
         formula = replace(formula, binder=replace(formula.binder, known_sort=next(solution)))
-    if isinstance(formula, Compare):
+    if isinstance(formula, fo.Compare):
         sort = next(solution)
         sides = (formula.left, formula.right)
-        left, right = (Wildcard(sort, span=t.span) if is_wildcard(t) else t for t in sides)
+        left, right = (fo.Wildcard(sort, span=t.span) if is_wildcard(t) else t for t in sides)
         formula = replace(formula, left=left, right=right, known_sort=sort)
-    return map_children(lambda f: _with_sorts(f, solution), formula)
+    return fo.map_children(lambda f: _with_sorts(f, solution), formula)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +90,17 @@ class _Unknown:
 class _Link:
     """An equality or a comparison, with the types of its two sides."""
 
-    formula: Equal | Compare
+    formula: fo.Equal | fo.Compare
     left: _Type
     right: _Type
 
     @property
     def within_a_sort(self) -> bool:
         """True if the comparison is restricted to values of one sort."""
-        return isinstance(self.formula, Compare) and self.formula.ordering == "succ"
+        return isinstance(self.formula, fo.Compare) and self.formula.ordering == "succ"
 
     @property
-    def sides(self) -> tuple[tuple[Term, _Type], tuple[Term, _Type]]:
+    def sides(self) -> tuple[tuple[fo.Term, _Type], tuple[fo.Term, _Type]]:
         """The two terms with their types."""
         return (self.formula.left, self.left), (self.formula.right, self.right)
 
@@ -159,7 +118,7 @@ class _Link:
     @property
     def numerals(self) -> tuple[str, ...]:
         """The numerals in the comparison."""
-        return tuple(t for side, _ in self.sides for t in map(str, leaves(side)) if is_numeral(t))
+        return tuple(t for side, _ in self.sides for t in map(str, fo.leaves(side)) if is_numeral(t))
 
     @property
     def of_integers(self) -> bool:
@@ -182,13 +141,13 @@ class _Inference:
     unknown: list[_Unknown] = field(default_factory=list)
     asked: list[_Type | _Link] = field(default_factory=list)
     links: list[_Link] = field(default_factory=list)
-    operands: list[tuple[Term, _Type, Span | None]] = field(default_factory=list)  # of sums and tallies
+    operands: list[tuple[fo.Term, _Type, Span | None]] = field(default_factory=list)  # of sums and tallies
     known: dict[int, tuple[str, Span | None]] = field(default_factory=dict)  # the sort, and its source
 
-    def formula(self, formula: Formula, scope: Mapping[str, _Type]) -> Formula:
+    def formula(self, formula: fo.Formula, scope: Mapping[str, _Type]) -> fo.Formula:
         """Return the formula with names classified, and collect its constraints on sorts."""
-        outermost = meaning(formula) if isinstance(formula, Derived) else formula
-        if isinstance(outermost, Temporal) and not self.temporal:
+        outermost = meaning(formula) if isinstance(formula, fo.Derived) else formula
+        if isinstance(outermost, fo.Temporal) and not self.temporal:
             raise DeclarationError(
                 "a temporal operator stands in a first-order formula; only `spec` may hold them"
                 if not self.past
@@ -196,57 +155,61 @@ class _Inference:
                 " far; put the operator of the past inside of the temporal one",
                 formula.span,
             )
-        if isinstance(formula, Past | Did) or (isinstance(formula, Derived) and len(formula.operands) == 1):
+        if isinstance(formula, fo.Past | fo.Did) or (
+            isinstance(formula, fo.Derived) and len(formula.operands) == 1
+        ):
             return self._of_steps(formula, scope)
         match formula:
-            case And(parts):
-                return self._joined(formula, conjunction(tuple(self.formula(f, scope) for f in parts)))
-            case Or(parts):
-                return self._joined(formula, disjunction(tuple(self.formula(f, scope) for f in parts)))
-            case Equal():
+            case fo.And(parts):
+                return self._joined(formula, fo.conjunction(tuple(self.formula(f, scope) for f in parts)))
+            case fo.Or(parts):
+                return self._joined(formula, fo.disjunction(tuple(self.formula(f, scope) for f in parts)))
+            case fo.Equal():
                 return self._equal(formula, scope)
-            case Compare():
+            case fo.Compare():
                 return self._compare(formula, scope)
-            case Atom():
+            case fo.Atom():
                 return self._atom(formula, scope)
-            case Use(name, args):
-                return self._atom(Atom(name, args, span=formula.span), scope)
-            case Same(name) | Empty(name):
-                word = "same" if isinstance(formula, Same) else "empty"
+            case fo.Use(name, args):
+                return self._atom(fo.Atom(name, args, span=formula.span), scope)
+            case fo.Same(name) | fo.Empty(name):
+                word = "same" if isinstance(formula, fo.Same) else "empty"
                 if self.names.has_symbol(word):  # the file's own relation of that name
-                    return self._atom(Atom(word, (Name(name, span=formula.span),), span=formula.span), scope)
+                    return self._atom(
+                        fo.Atom(word, (fo.Name(name, span=formula.span),), span=formula.span), scope
+                    )
                 self._allow_primed(f"{word}({name})", formula.span)
                 self._relation(name, formula.span)
                 return formula
-            case Exists() | Forall() | Count() | Each():
+            case fo.Exists() | fo.Forall() | fo.Count() | fo.Each():
                 return self._quantified(formula, scope)
-            case Weight(of, condition):
+            case fo.Weight(of, condition):
                 return replace(
                     formula,
                     of=tuple(self._operand(term, scope, formula.span)[0] for term in of),
                     condition=self.formula(condition, scope),
                 )
             case _:
-                return map_children(lambda f: self.formula(f, scope), formula)
+                return fo.map_children(lambda f: self.formula(f, scope), formula)
 
     @staticmethod
-    def _joined(formula: And | Or, joined: Formula) -> Formula:
+    def _joined(formula: fo.And | fo.Or, joined: fo.Formula) -> fo.Formula:
         return replace(joined, span=formula.span) if isinstance(joined, type(formula)) else joined
 
-    def _of_steps(self, formula: Past | Did | Derived, scope: Mapping[str, _Type]) -> Formula:
+    def _of_steps(self, formula: fo.Past | fo.Did | fo.Derived, scope: Mapping[str, _Type]) -> fo.Formula:
         if self.primed:
             raise DeclarationError(OF_DATABASES, formula.span)
-        if isinstance(formula, Did):
+        if isinstance(formula, fo.Did):
             sorts = self.names.head(formula).sorts
             return replace(formula, args=self._args(formula.args, sorts, formula.tool, formula.span, scope))
         outside = self.temporal, self.past
         self.temporal, self.past = False, True
-        inner = map_children(lambda f: self.formula(f, scope), formula)
+        inner = fo.map_children(lambda f: self.formula(f, scope), formula)
         self.temporal, self.past = outside
         return inner
 
-    def _quantified(self, formula: Quantified, scope: Mapping[str, _Type]) -> Formula:
-        if isinstance(formula, Count) and formula.number < 0:
+    def _quantified(self, formula: fo.Quantified, scope: Mapping[str, _Type]) -> fo.Formula:
+        if isinstance(formula, fo.Count) and formula.number < 0:
             raise DeclarationError(
                 f"`{formula.comparison} {formula.number}` counts below 0; write 0 or more", formula.span
             )
@@ -272,32 +235,32 @@ class _Inference:
         self.unknown.append(unknown)
         return len(self.unknown) - 1
 
-    def _atom(self, atom: Atom, scope: Mapping[str, _Type]) -> Atom | Use | Compare:
+    def _atom(self, atom: fo.Atom, scope: Mapping[str, _Type]) -> fo.Atom | fo.Use | fo.Compare:
         atom = by_position(atom, self.names)
         if atom.relation == "succ" and not atom.primed and not self.names.has_symbol("succ"):
             if len(atom.args) != 2:
                 raise DeclarationError(
                     f"`succ` takes 2 arguments, not {len(atom.args)}; write `succ(x, y)`", atom.span
                 )
-            return self._compare(Compare("succ", *atom.args, span=atom.span), scope)
+            return self._compare(fo.Compare("succ", *atom.args, span=atom.span), scope)
         if atom.primed:
             self._allow_primed(f"{atom.relation}'", atom.span)
             self._relation(atom.relation, atom.span)
         signature = self.names.signature(atom.relation, atom.span)
         args = self._args(atom.args, signature, atom.relation, atom.span, scope)
         if atom.relation in self.names.definitions:
-            return Use(atom.relation, args, span=atom.span)
+            return fo.Use(atom.relation, args, span=atom.span)
         integers = any(map(self._has_integers, signature))
         return replace(atom, args=args, sorts=tuple(signature) if integers else ())
 
     def _args(
         self,
-        written: Sequence[Term],
+        written: Sequence[fo.Term],
         signature: Sequence[str],
         name: str,
         span: Span | None,
         scope: Mapping[str, _Type],
-    ) -> tuple[Term, ...]:
+    ) -> tuple[fo.Term, ...]:
         """Return the arguments of a relation, a definition or a tool with this signature."""
         if len(written) != len(signature):
             takes = ", ".join(signature) or "none"
@@ -305,53 +268,55 @@ class _Inference:
                 f"{name} takes {_arguments(len(signature))} ({takes}), not {len(written)}; give it that many",
                 span,
             )
-        args: list[Term] = []
+        args: list[fo.Term] = []
         for position, (sort, one) in enumerate(zip(signature, written, strict=True), 1):
             if is_wildcard(one):
-                args.append(Wildcard(sort, span=one.span))
+                args.append(fo.Wildcard(sort, span=one.span))
                 continue
             term, kind = self._term(one, scope, span)
             self._expect(term, kind, sort, f"argument {position} of {name}", term.span or span)
             args.append(term)
         return tuple(args)
 
-    def _equal(self, formula: Equal, scope: Mapping[str, _Type]) -> Equal:
+    def _equal(self, formula: fo.Equal, scope: Mapping[str, _Type]) -> fo.Equal:
         left, left_kind = self._term(formula.left, scope, formula.span)
         right, right_kind = self._term(formula.right, scope, formula.span)
         equal = replace(formula, left=left, right=right)
         self.links.append(_Link(equal, left_kind, right_kind))
         return equal
 
-    def _compare(self, formula: Compare, scope: Mapping[str, _Type]) -> Compare:
+    def _compare(self, formula: fo.Compare, scope: Mapping[str, _Type]) -> fo.Compare:
         slot = len(self.asked)
         self.asked.append("")  # a comparison comes before the variables in it
-        typed: list[tuple[Term, _Type]] = []
+        typed: list[tuple[fo.Term, _Type]] = []
         for written in (formula.left, formula.right):
             if is_wildcard(written) and formula.ordering == "succ":
-                typed.append((written, self._new(_Unknown(WILDCARD, written.span))))
+                typed.append((written, self._new(_Unknown(fo.WILDCARD, written.span))))
             else:
                 typed.append(self._term(written, scope, formula.span))
         (left, left_kind), (right, right_kind) = typed
         compared = replace(formula, left=left, right=right)
         self.asked[slot] = link = _Link(compared, left_kind, right_kind)
         self.links.append(link)
-        if formula.known_sort not in (None, INTEGERS):  # the formula was resolved before
+        if formula.known_sort not in (None, fo.INTEGERS):  # the formula was resolved before
             for kind in (left_kind, right_kind):
                 if isinstance(kind, int):
                     self.known.setdefault(kind, (formula.sort, formula.span))
         return compared
 
     def _has_integers(self, sort: str) -> bool:
-        return sort == INTEGERS or self.names.schema.sort(sort).is_numeric
+        return sort == fo.INTEGERS or self.names.schema.sort(sort).is_numeric
 
-    def _operand(self, term: Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
+    def _operand(
+        self, term: fo.Term, scope: Mapping[str, _Type], around: Span | None
+    ) -> tuple[fo.Term, _Type]:
         """Resolve a term that is added, subtracted or summed."""
         resolved, kind = self._term(term, scope, around)
         if not is_numeral(str(resolved)):
             self.operands.append((resolved, kind, term.span or around))
         return resolved, kind
 
-    def _sum(self, term: Sum, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
+    def _sum(self, term: fo.Sum, scope: Mapping[str, _Type], around: Span | None) -> tuple[fo.Term, _Type]:
         sides = [self._operand(side, scope, term.span or around) for side in (term.left, term.right)]
         members: tuple[_Type, ...] = ()
         for side, kind in sides:
@@ -361,15 +326,15 @@ class _Inference:
                 members += (kind,)
         return replace(term, left=sides[0][0], right=sides[1][0]), _Integer(members)
 
-    def _tally(self, term: Tally, scope: Mapping[str, _Type]) -> Tally:
-        if any(isinstance(part, Temporal | Derived | Past) for part in subformulas(term.each)):
+    def _tally(self, term: fo.Tally, scope: Mapping[str, _Type]) -> fo.Tally:
+        if any(isinstance(part, fo.Temporal | fo.Derived | fo.Past) for part in fo.subformulas(term.each)):
             raise DeclarationError(
                 "`count` and `sum` are about one state, without operators of time; count a relation that"
                 " effects keep up to date",
                 term.span,
             )
         named, body = set[str](), term.each
-        while isinstance(body, Each):
+        while isinstance(body, fo.Each):
             if body.binder.name in named:
                 raise DeclarationError(
                     f"the variable {body.binder.name} is declared twice; rename one",
@@ -379,16 +344,16 @@ class _Inference:
             body = body.body
         return replace(term, each=self.formula(term.each, scope))
 
-    def _term(self, term: Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[Term, _Type]:
-        if isinstance(term, Sum):
+    def _term(self, term: fo.Term, scope: Mapping[str, _Type], around: Span | None) -> tuple[fo.Term, _Type]:
+        if isinstance(term, fo.Sum):
             return self._sum(term, scope, around)
-        if isinstance(term, Tally):
+        if isinstance(term, fo.Tally):
             return self._tally(term, scope), _Integer()
         name = str(term)
         if name in scope:
-            return Var(name, span=term.span), scope[name]
+            return fo.Var(name, span=term.span), scope[name]
         span = term.span or around
-        if isinstance(term, Var):
+        if isinstance(term, fo.Var):
             raise DeclarationError(f"no binder declares the variable {name}; quantify it", span)
         if is_wildcard(term):
             raise DeclarationError(
@@ -397,7 +362,7 @@ class _Inference:
             )
         sorts = self.names.sorts_of(name)
         if len(sorts) > 1 or (not sorts and is_numeral(name)):
-            return Const(name, span=term.span), self._new(_Unknown(name, span, among=sorts))
+            return fo.Const(name, span=term.span), self._new(_Unknown(name, span, among=sorts))
         if not sorts:
             mend = (
                 "introduce it (a quantifier; in an effect `choose` or `fresh`), or put it in a finite sort or"
@@ -410,9 +375,9 @@ class _Inference:
                 f"unknown name {name}: no binder declares it and it is no constant of the deployment; {hint}",
                 span,
             )
-        return Const(name, span=term.span), sorts[0]
+        return fo.Const(name, span=term.span), sorts[0]
 
-    def _expect(self, term: Term, kind: _Type, sort: str, place: str, span: Span | None) -> None:
+    def _expect(self, term: fo.Term, kind: _Type, sort: str, place: str, span: Span | None) -> None:
         if isinstance(kind, _Integer):
             if not self._has_integers(sort):
                 raise DeclarationError(
@@ -426,8 +391,8 @@ class _Inference:
         elif found != sort:
             origin = self.known[kind][1] if isinstance(kind, int) else None
             since = f" (from {origin.line}:{origin.column})" if origin else ""
-            mend = "use another variable" if isinstance(term, Var) else f"use a constant of sort {sort}"
-            if isinstance(term, Var) and self._has_integers(found) and self._has_integers(sort):
+            mend = "use another variable" if isinstance(term, fo.Var) else f"use a constant of sort {sort}"
+            if isinstance(term, fo.Var) and self._has_integers(found) and self._has_integers(sort):
                 mend = f"write `{term} + 0` for the integer"
             raise DeclarationError(
                 f"{term} is of sort {found}{since}, but {place} is of sort {sort}; {mend}", span
@@ -444,7 +409,7 @@ class _Inference:
 
     def _sort(self, kind: _Type) -> str | None:
         if isinstance(kind, _Integer):
-            return INTEGERS
+            return fo.INTEGERS
         return kind if isinstance(kind, str) else self.known.get(kind, (None,))[0]
 
     def solution(self) -> tuple[str, ...]:
@@ -541,11 +506,11 @@ class _Inference:
         """Return the sort of the compared values; "" if an equality has no known sort."""
         written, span = link.formula, link.formula.span
         (left, left_sort), (right, right_sort) = (
-            (term, INTEGERS if is_numeral(str(term)) and not link.within_a_sort else self._sort(kind))
+            (term, fo.INTEGERS if is_numeral(str(term)) and not link.within_a_sort else self._sort(kind))
             for term, kind in link.sides
         )
         if left_sort is None or right_sort is None:
-            if isinstance(written, Equal):
+            if isinstance(written, fo.Equal):
                 return ""
             raise DeclarationError(
                 f"nothing says of which sort the values of `{written}` are;"
@@ -553,17 +518,17 @@ class _Inference:
                 span,
             )
         same = left_sort == right_sort
-        if same and left_sort == INTEGERS:
-            return INTEGERS
+        if same and left_sort == fo.INTEGERS:
+            return fo.INTEGERS
         if not same:
             integers = self._has_integers(left_sort) and self._has_integers(right_sort)
             if link.within_a_sort or not integers:
                 raise DeclarationError(self._differ((left, left_sort), (right, right_sort)), span)
             for one, other, sort in ((left, right, right_sort), (right, left, left_sort)):
-                if is_numeral(str(one)) and sort != INTEGERS and not is_compound(other):
-                    return sort if str(one) in self.names.schema.sort(sort).rank else INTEGERS
-            return INTEGERS
-        if isinstance(written, Compare) and not self.names.schema.sort(left_sort).ordered:
+                if is_numeral(str(one)) and sort != fo.INTEGERS and not fo.is_compound(other):
+                    return sort if str(one) in self.names.schema.sort(sort).rank else fo.INTEGERS
+            return fo.INTEGERS
+        if isinstance(written, fo.Compare) and not self.names.schema.sort(left_sort).ordered:
             raise DeclarationError(
                 f"sort {left_sort} has no order, so that `{written}` says nothing;"
                 f" declare it as `sort {left_sort} = {{ first < second }}`",
@@ -571,8 +536,10 @@ class _Inference:
             )
         return left_sort
 
-    def _differ(self, left: tuple[Term, str], right: tuple[Term, str]) -> str:
-        is_of = [f"{term} is {'a number' if s == INTEGERS else f'of sort {s}'}" for term, s in (left, right)]
+    def _differ(self, left: tuple[fo.Term, str], right: tuple[fo.Term, str]) -> str:
+        is_of = [
+            f"{term} is {'a number' if s == fo.INTEGERS else f'of sort {s}'}" for term, s in (left, right)
+        ]
         return (
             f"{is_of[0]} and {is_of[1].replace(' is of ', ' of ')}: no value is of both;"
             " compare values of one sort"
@@ -591,12 +558,12 @@ class _Inference:
         return sort
 
 
-def is_wildcard(term: Term) -> bool:
+def is_wildcard(term: fo.Term) -> bool:
     """Return True if the term is `_`, resolved or not."""
-    return isinstance(term, Wildcard) or (isinstance(term, Name) and term.text == WILDCARD)
+    return isinstance(term, fo.Wildcard) or (isinstance(term, fo.Name) and term.text == fo.WILDCARD)
 
 
-def used_sort(formula: Expanded, name: str, schema: Schema) -> str | None:
+def used_sort(formula: fo.Expanded, name: str, schema: Schema) -> str | None:
     """Return the sort of a free variable according to its uses.
 
     None if it occurs only in equalities with constants, or with variables whose sorts are unknown as well.
@@ -604,20 +571,20 @@ def used_sort(formula: Expanded, name: str, schema: Schema) -> str | None:
     equal = {name}
     while True:
         size = len(equal)
-        for part in subformulas(formula):
+        for part in fo.subformulas(formula):
             match part:
-                case Atom(relation, args):
+                case fo.Atom(relation, args):
                     for term, sort in zip(args, schema.relation(relation).sorts, strict=True):
-                        if isinstance(term, Var) and term.name in equal:
+                        if isinstance(term, fo.Var) and term.name in equal:
                             return sort
-                case Compare(_, left, right) if part.known_sort != INTEGERS:
-                    if any(isinstance(term, Var) and term.name in equal for term in (left, right)):
+                case fo.Compare(_, left, right) if part.known_sort != fo.INTEGERS:
+                    if any(isinstance(term, fo.Var) and term.name in equal for term in (left, right)):
                         return part.sort
-                case Exists(binder) | Forall(binder) | Count(_, _, binder) | Each(binder) if (
+                case fo.Exists(binder) | fo.Forall(binder) | fo.Count(_, _, binder) | fo.Each(binder) if (
                     binder.name in equal - {name}
                 ):
                     return binder.sort
-                case Equal(Var(one), Var(other)) if {one, other} & equal:
+                case fo.Equal(fo.Var(one), fo.Var(other)) if {one, other} & equal:
                     equal |= {one, other}
                 case _:
                     pass
@@ -629,7 +596,7 @@ def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
 
-def variables_by_sort(formula: Expanded) -> Mapping[str, int]:
+def variables_by_sort(formula: fo.Expanded) -> Mapping[str, int]:
     """Return var_S: the number of variables of sort S in the formula, those with one name counted once.
 
     The paper's formulas have no `f <-> g`: it abbreviates (f -> g) & (g -> f). A `_` is a separate variable
@@ -639,18 +606,18 @@ def variables_by_sort(formula: Expanded) -> Mapping[str, int]:
     named: dict[str, set[str]] = {}
     wild: Counter[str] = Counter()
 
-    def visit(f: Formula, copies: int) -> None:
+    def visit(f: fo.Formula, copies: int) -> None:
         match f:
-            case Exists(binder) if binder.wild:
+            case fo.Exists(binder) if binder.wild:
                 wild[binder.sort] += copies
-            case Exists(binder) | Forall(binder) | Count(_, _, binder) | Each(binder):
+            case fo.Exists(binder) | fo.Forall(binder) | fo.Count(_, _, binder) | fo.Each(binder):
                 named.setdefault(binder.sort, set()).add(binder.name)
-            case Use():
-                raise unexpanded(f)
+            case fo.Use():
+                raise fo.unexpanded(f)
             case _:
                 pass
-        for child in children(f):
-            visit(child, 2 * copies if isinstance(f, Iff) else copies)
+        for child in fo.children(f):
+            visit(child, 2 * copies if isinstance(f, fo.Iff) else copies)
 
     visit(formula, 1)
     return {sort: len(named.get(sort, ())) + wild[sort] for sort in named.keys() | wild.keys()}

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import FairAction
@@ -24,7 +25,6 @@ from stead_sym.evidence.outlining import outline
 from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.names import check_known
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.report.evidence_decisions import shown_decisions
 from stead_sym.report.steps import MovesOf, StepRow, step_table
@@ -33,7 +33,7 @@ from stead_sym.support.wrapping import Text, labelled, spaced
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 
-Fairness: TypeAlias = Formula | FairAction
+Fairness: TypeAlias = fo.Formula | FairAction
 """A fairness constraint: on states, or on actions."""
 
 MOST_FACTS = 60

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 from rich.console import Console
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.shield.shield import Guarded, Shield
 from stead_sym.evidence.document import Count, Document, Json
-from stead_sym.logic.syntax import FALSE, TRUE
 from stead_sym.report.data import steps, texts
 from stead_sym.report.document import TraceStepData
 from stead_sym.report.verdicts import print_trace, verdict_table
@@ -160,6 +160,6 @@ def _listed(names: tuple[str, ...]) -> str:
 def _when(tool: Guarded) -> str:
     if tool.condition is None:
         return "where no condition was found that says it"
-    if tool.condition in (TRUE, FALSE):
-        return "always" if tool.condition == TRUE else "never"
+    if tool.condition in (fo.TRUE, fo.FALSE):
+        return "always" if tool.condition == fo.TRUE else "never"
     return f"when {tool.condition}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import Reporting, Spreading
 from stead_sym.agents.roles import Wrappers, known_values
 from stead_sym.agents.wrapper import CanonicalWrapper
@@ -25,7 +26,6 @@ from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import DefinitionError, InputError
 from stead_sym.evidence.prefix import broken_claim, refutation
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import And, Expanded, Globally, Not, is_temporal
 from stead_sym.support.progress import Progress
 from stead_sym.verification.options import Options
 
@@ -109,7 +109,7 @@ def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -
 
     def look(reaching: Reaching) -> None:
         for spec, invariants in tuple(open_specs):
-            run = next(filter(None, (reaching(Not(body)) for body in invariants)), None)
+            run = next(filter(None, (reaching(fo.Not(body)) for body in invariants)), None)
             if run is not None:
                 evidence = refutation(spec.formula, run)
                 assert evidence is not None, f"the run does not show that {spec.name} fails"
@@ -119,11 +119,11 @@ def watching(specs: Iterable[Spec], refuted: Callable[[Spec, Evidence], None]) -
     return look
 
 
-def _invariants(formula: Expanded) -> Iterator[Expanded]:
+def _invariants(formula: fo.Expanded) -> Iterator[fo.Expanded]:
     """Yield the f of each `AG f` such that the formula is false once f is false in a reachable state."""
     match formula:
-        case Globally("A", body) if not is_temporal(body):
+        case fo.Globally("A", body) if not fo.is_temporal(body):
             yield body
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _invariants(part)

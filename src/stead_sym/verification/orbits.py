@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, repeat
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.selection import context_of
@@ -32,7 +33,6 @@ from stead_sym.engines.explicit.explore import explore
 from stead_sym.engines.protocol import Choosers, Engine
 from stead_sym.errors import CanonicalLimit, Undecided
 from stead_sym.evidence.tree import Evidence, Run, Unshown
-from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Instance
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.progress import asks_for_progress
@@ -93,14 +93,16 @@ class Open:
         actions = self._deployment.fair_actions
         return bool(self._deployment.fair) or any(action.kind == "tool" for action in actions)
 
-    def keeps(self, formula: Expanded, choosers: Choosers, evidence: Evidence | None, *, holds: bool) -> bool:
+    def keeps(
+        self, formula: fo.Expanded, choosers: Choosers, evidence: Evidence | None, *, holds: bool
+    ) -> bool:
         """Return True if it is established that no choice changes the verdict."""
         forced = evidence is not None and self._forces(formula, choosers, evidence)
         return forced or self._wins(formula, choosers, holds=holds)
 
     # evidence
 
-    def _forces(self, formula: Expanded, choosers: Choosers, evidence: Evidence) -> bool:
+    def _forces(self, formula: fo.Expanded, choosers: Choosers, evidence: Evidence) -> bool:
         """Return True if everything that the evidence rests on exists for every resolution of the choices.
 
         This requires that every step of a run is forced; claims about all runs keep their truth if runs are
@@ -152,7 +154,7 @@ class Open:
 
     # game
 
-    def _wins(self, formula: Expanded, choosers: Choosers, *, holds: bool) -> bool:
+    def _wins(self, formula: fo.Expanded, choosers: Choosers, *, holds: bool) -> bool:
         """Return True if the game shows that no choice changes the verdict.
 
         The game has no constraints on actions. Those on events and on turns matter only to a formula that
@@ -167,7 +169,7 @@ class Open:
 
     # trials
 
-    def count(self, formula: Expanded, *, holds: bool) -> tuple[int, int] | None:
+    def count(self, formula: fo.Expanded, *, holds: bool) -> tuple[int, int] | None:
         """Return the number of single choices that keep the verdict, and the number that were tried.
 
         The result is None if all of them keep the verdict, or none was tried.

@@ -25,18 +25,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers, known_values
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.renaming import named_run
 from stead_sym.engines.protocol import Constrained, Engine, Hidden
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import TRUE, Formula, Globally, Implies, Not
 
 FAIR_ALONE = "on the fair runs alone it holds; it fails by a run that the `fair` lines leave out"
 LEFT_OUT_TOO = "it holds only by runs that the `fair` lines leave out"
 NO_RUN_FAIR = "no run from the initial state is fair: it is decided on all runs"
 
-FAIR_START = Globally("E", TRUE)
+FAIR_START = fo.Globally("E", fo.TRUE)
 """The formula that a fair run starts here."""
 
 
@@ -48,7 +48,7 @@ class Answer:
     engine, or the reading of it, with the evidence of a formula that holds or fails.
     """
 
-    formula: Formula
+    formula: fo.Formula
     holds: bool | None
     shown_by: _Showing
     scope: tuple[str, ...] = ()
@@ -63,11 +63,11 @@ class Answer:
 _Showing: TypeAlias = Engine | Constrained
 
 
-def answer(engine: _Showing, formula: Formula) -> Answer:
+def answer(engine: _Showing, formula: fo.Formula) -> Answer:
     """Return the answer to a sentence by the two readings of this module."""
     if engine.hidden is None:
         return Answer(formula, engine.holds(formula), engine)
-    fairly, completely = engine.holds(Implies(FAIR_START, formula)), engine.completed.holds(formula)
+    fairly, completely = engine.holds(fo.Implies(FAIR_START, formula)), engine.completed.holds(formula)
     if not fairly:
         return Answer(formula, False, engine, (LEFT_OUT_TOO,) if completely else ())
     decided_on_all = () if has_fair_run(engine) else (NO_RUN_FAIR,)
@@ -80,7 +80,7 @@ def answer(engine: _Showing, formula: Formula) -> Answer:
 
 def has_fair_run(engine: _Showing) -> bool:
     """Return True if a fair run starts at some initial state."""
-    return engine.hidden is None or not engine.holds(Not(FAIR_START))
+    return engine.hidden is None or not engine.holds(fo.Not(FAIR_START))
 
 
 def no_fair_run(why: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.records.answer import Answer, recorded_answers
 from stead_sym.agents.revised import rules_of
@@ -18,7 +19,6 @@ from stead_sym.engines.protocol import Engine, StateSet
 from stead_sym.errors import DeclarationError, DefinitionError, InputError, Span
 from stead_sym.evidence.moves import Moves
 from stead_sym.logic.names import nearest
-from stead_sym.logic.syntax import Raw, free_variables
 from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph, table
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding
@@ -249,7 +249,7 @@ class Verification(Displayed):
         """The size of every sort's domain."""
         return self.restriction.sizes
 
-    def satisfying(self, formula: Raw | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
+    def satisfying(self, formula: fo.Raw | str, assignment: Mapping[str, Value] | None = None) -> StateSet:
         """Return the reachable states in which a formula holds under values of its free variables.
 
         Raises `DeclarationError` for a formula that does not fit the deployment, for a value outside the
@@ -258,7 +258,7 @@ class Verification(Displayed):
         """
         sigma = dict(assignment or {})
         resolved = self.deployment.formula(formula, self._scope(sigma))
-        free = free_variables(resolved)
+        free = fo.free_variables(resolved)
         if unknown := sorted(sigma.keys() - free):
             hint = nearest(unknown[0], free, "leave it out")
             raise DeclarationError(f"{unknown[0]} is no free variable of the formula; {hint}")

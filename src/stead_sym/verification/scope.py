@@ -45,6 +45,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.records.answer import Answer, recorded_answers
 from stead_sym.agents.records.possible import Greedy
 from stead_sym.agents.records.repeated import asked, repeated
@@ -58,7 +59,6 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.engines.protocol import Choosers, Engine
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import TRUE, And, Equal, Expanded, Formula, Not, Var, disjunction  # fmt: skip
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import quantifies
 from stead_sym.verification.findings.progress import asks_for_progress
@@ -81,7 +81,7 @@ class Wider:
     remedy: str
     choosers: Choosers
 
-    def says(self, formula: Expanded, *, holds: bool, fair: bool) -> str:
+    def says(self, formula: fo.Expanded, *, holds: bool, fair: bool) -> str:
         """Return the sentence that qualifies the verdict on the formula.
 
         It is empty if the path quantifiers imply that the verdict is about ``each`` too. ``fair``: `fair`
@@ -102,7 +102,7 @@ class Narrower:
 
     sentence: str
 
-    def says(self, formula: Expanded, *, holds: bool) -> str:
+    def says(self, formula: fo.Expanded, *, holds: bool) -> str:
         """Return the sentence that qualifies the verdict; empty if more behaviour keeps the verdict."""
         return "" if quantifies(formula, "E" if holds else "A") else self.sentence
 
@@ -115,7 +115,7 @@ class Leeway:
     wider: tuple[Wider, ...] = ()
     narrower: tuple[Narrower, ...] = ()
 
-    def scope(self, formula: Expanded, holds: bool | None, evidence: Evidence | None) -> tuple[str, ...]:
+    def scope(self, formula: fo.Expanded, holds: bool | None, evidence: Evidence | None) -> tuple[str, ...]:
         """Return the sentences that qualify a verdict with its evidence; `unknown` has none."""
         if holds is None:
             return ()
@@ -124,7 +124,7 @@ class Leeway:
         return tuple(filter(None, (*more, *less)))
 
     def _hedges(
-        self, formula: Expanded, holds: bool, evidence: Evidence | None
+        self, formula: fo.Expanded, holds: bool, evidence: Evidence | None
     ) -> Sequence[tuple[Wider, str]]:
         """Return the over-approximations for which the verdict is not established, each with its sentence.
 
@@ -148,7 +148,7 @@ class Leeway:
     def _choosing(self) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
         return [one.choosers.free for one in self.wider], [one.choosers.tied for one in self.wider]
 
-    def _counted(self, one: Wider, formula: Expanded, holds: bool) -> str:
+    def _counted(self, one: Wider, formula: fo.Expanded, holds: bool) -> str:
         """Return how many single choices keep the verdict; empty if all do or none was tried."""
         if not one.choosers.tied or (found := self.open.count(formula, holds=holds)) is None:
             return ""
@@ -220,27 +220,29 @@ def leeway(
 
 def _chooses(deployment: Deployment, engine: Engine, role: AgentRole) -> bool:
     """Return True if two calls of the agent are offered in some reachable state."""
-    tools = [t for t in deployment.tools_of(role) if engine.is_called(t.name, TRUE, selected=False)]
+    tools = [t for t in deployment.tools_of(role) if engine.is_called(t.name, fo.TRUE, selected=False)]
     pairs = ((one, _also(deployment, role, other)) for one, other in combinations(tools, 2))
     twice = ((tool, _another(deployment, role, tool)) for tool in tools if tool.params)
     return any(engine.is_called(tool.name, f, selected=False) for tool, f in (*twice, *pairs))
 
 
-def _also(deployment: Deployment, role: AgentRole, tool: Tool) -> Formula:
+def _also(deployment: Deployment, role: AgentRole, tool: Tool) -> fo.Formula:
     """Return the formula that a call of the tool is offered, to the same agent of many."""
     mine = tuple(param for param in tool.params if role.each is None or param.name != SELF)
     return called(replace(tool, params=mine), deployment.schema)
 
 
-def _another(deployment: Deployment, role: AgentRole, tool: Tool) -> Formula:
+def _another(deployment: Deployment, role: AgentRole, tool: Tool) -> fo.Formula:
     """Return the formula that a call of the tool is offered whose arguments differ from its parameters.
 
     To one of many agents it is another call of its own.
     """
     own = [param.name for param in tool.params if role.each is None or param.name != SELF]
     others = {name: f"{name} again" for name in own}
-    differ = disjunction(tuple(Not(Equal(Var(name), Var(other))) for name, other in others.items()))
-    guard = And((substitute(tool.guard, {name: Var(other) for name, other in others.items()}), differ))
+    differ = fo.disjunction(
+        tuple(fo.Not(fo.Equal(fo.Var(name), fo.Var(other))) for name, other in others.items())
+    )
+    guard = fo.And((substitute(tool.guard, {name: fo.Var(other) for name, other in others.items()}), differ))
     params = tuple(replace(p, name=others[p.name]) for p in tool.params if p.name in others)
     return called(replace(tool, params=params, guard=guard), deployment.schema)
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import Expected
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import Undecided
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Resolved
 from stead_sym.support.html import Displayed, code, paragraph
 
 Word: TypeAlias = Literal["holds", "fails", "unknown"]
@@ -33,7 +33,7 @@ class Verdict(Displayed):
     """
 
     spec: str
-    formula: Resolved
+    formula: fo.Resolved
     holds: bool | None
     reason: str = ""
     evidence: Evidence | None = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
-from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.schema import Value
 
 
@@ -80,7 +80,7 @@ def _remedy(deployment: Deployment, role: AgentRole, alike: Mapping[Value, str])
     """
     sorts = set(alike.values())
     values = " and ".join(alike) if len(alike) < 4 else f"{len(alike)} values such as {min(alike)}"
-    whole = {view.relation for view in role.views if view.where == TRUE}
+    whole = {view.relation for view in role.views if view.where == fo.TRUE}
     hidden = [
         relation.name
         for relation in deployment.schema.relations

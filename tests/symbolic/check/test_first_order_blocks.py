@@ -13,27 +13,27 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 import stead_sym
+import stead_sym.logic.syntax as fo
 from engine_pairs import agreeing, examples
 from generated.mortality import mortal_deployments
 from mixed_formulas import Mixed
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import FALSE, TRUE, Atom, Binder, Const, Equal, Formula, Var
 
 
 @st.composite
-def leaves(draw, scope: Mapping[str, str], constants: tuple[str, ...]) -> Formula:
+def leaves(draw, scope: Mapping[str, str], constants: tuple[str, ...]) -> fo.Formula:
     """An atomic formula over P(a), Q(a), E(a, a) and F()."""
-    terms = [*map(Var, scope), *map(Const, constants)]
+    terms = [*map(fo.Var, scope), *map(fo.Const, constants)]
     if not terms:
-        return draw(st.sampled_from((Atom("F"), TRUE, FALSE)))
+        return draw(st.sampled_from((fo.Atom("F"), fo.TRUE, fo.FALSE)))
     one, other = draw(st.sampled_from(terms)), draw(st.sampled_from(terms))
-    equal = Equal(one, other) if isinstance(one, Var) or isinstance(other, Var) else Atom("F")
-    atoms = (Atom("P", (one,)), Atom("Q", (one,)), Atom("E", (one, other)), equal, Atom("F"))
+    equal = fo.Equal(one, other) if isinstance(one, fo.Var) or isinstance(other, fo.Var) else fo.Atom("F")
+    atoms = (fo.Atom("P", (one,)), fo.Atom("Q", (one,)), fo.Atom("E", (one, other)), equal, fo.Atom("F"))
     return draw(st.sampled_from(atoms))
 
 
-_BINDERS = st.builds(Binder, st.sampled_from(("x", "y", "z")), st.just("a"))
+_BINDERS = st.builds(fo.Binder, st.sampled_from(("x", "y", "z")), st.just("a"))
 
 
 @st.composite

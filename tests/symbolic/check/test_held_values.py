@@ -13,6 +13,7 @@ import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, examples, replay
 from generated.formulas import assignments
 from generated.mortality import mortal_deployments
@@ -21,17 +22,6 @@ from stead_sym.deployment.restriction import normal_restriction, theorem_restric
 from stead_sym.engines.explicit.engine import ExplicitEngine
 from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Equal,
-    Quantified,
-    Truth,
-    Var,
-    children,
-    free_variables,
-    map_children,
-)
 from stead_sym.relational.canonical import canonical_form
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema
@@ -43,8 +33,8 @@ FEW = 40  # states, where an `ensure` leads from each of them to many
 
 def scoped_subformulas(formula, scope=()):
     """Every subformula with those of the variables in scope that are free in it; all of sort a."""
-    yield formula, tuple(sorted(free_variables(formula)))
-    for child in children(formula):
+    yield formula, tuple(sorted(fo.free_variables(formula)))
+    for child in fo.children(formula):
         yield from scoped_subformulas(child)
 
 
@@ -196,12 +186,12 @@ def test_a_formula_and_its_negation_partition_the_pairs(deployment):
 def padded(formula, name):
     """A formula that says the same and mentions the variable in every atom."""
     match formula:
-        case Atom() | Equal() | Truth():
-            return And((formula, Equal(Var(name), Var(name))))
-        case _ if isinstance(formula, Quantified) and formula.binder.name == name:
+        case fo.Atom() | fo.Equal() | fo.Truth():
+            return fo.And((formula, fo.Equal(fo.Var(name), fo.Var(name))))
+        case _ if isinstance(formula, fo.Quantified) and formula.binder.name == name:
             return formula
         case _:
-            return map_children(lambda f: padded(f, name), formula)
+            return fo.map_children(lambda f: padded(f, name), formula)
 
 
 @settings(max_examples=examples(12, slow=500))
@@ -230,7 +220,7 @@ def test_the_codes_of_assignments_are_the_classes(deployment):
     for number in (1, 2, 3):
         vectors = encoding.distinct(["a"] * number, "held")
         names = dict(zip("xyz", vectors, strict=False))
-        same = And(tuple(Equal(Var(n), Var(n)) for n in names))
+        same = fo.And(tuple(fo.Equal(fo.Var(n), fo.Var(n)) for n in names))
         pairs = checker.pairs(same, names)
         state = encoding.encode(deployment.init)
         codes = m.count(m.cofactor(pairs.assignments, state), pairs.bits)

@@ -13,28 +13,12 @@ import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, by_name, examples, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, assignments, formulas
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Equal,
-    Exists,
-    Forall,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-    Var,
-)
 
 
 class Runs:
@@ -79,21 +63,21 @@ class Runs:
             everything, no_f, no_g = self.states, self.states - of_f, self.states - of_g
             broken = self.until(no_g, no_f & no_g)
             return {
-                Not(f): no_f,
-                And((f, g)): of_f & of_g,
-                Or((f, g)): of_f | of_g,
-                Implies(f, g): no_f | of_g,
-                Iff(f, g): (of_f & of_g) | (no_f & no_g),
-                Next("E", f): self.next(of_f),
-                Next("A", f): everything - self.next(no_f),
-                Future("E", f): self.until(everything, of_f),
-                Future("A", f): everything - self.always(no_f),
-                Globally("E", f): self.always(of_f),
-                Globally("A", f): everything - self.until(everything, no_f),
-                Until("E", f, g): self.until(of_f, of_g),
-                Until("E", f, g, weak=True): self.until(of_f, of_g) | self.always(of_f),
-                Until("A", f, g): everything - broken - self.always(no_g),
-                Until("A", f, g, weak=True): everything - broken,
+                fo.Not(f): no_f,
+                fo.And((f, g)): of_f & of_g,
+                fo.Or((f, g)): of_f | of_g,
+                fo.Implies(f, g): no_f | of_g,
+                fo.Iff(f, g): (of_f & of_g) | (no_f & no_g),
+                fo.Next("E", f): self.next(of_f),
+                fo.Next("A", f): everything - self.next(no_f),
+                fo.Future("E", f): self.until(everything, of_f),
+                fo.Future("A", f): everything - self.always(no_f),
+                fo.Globally("E", f): self.always(of_f),
+                fo.Globally("A", f): everything - self.until(everything, no_f),
+                fo.Until("E", f, g): self.until(of_f, of_g),
+                fo.Until("E", f, g, weak=True): self.until(of_f, of_g) | self.always(of_f),
+                fo.Until("A", f, g): everything - broken - self.always(no_g),
+                fo.Until("A", f, g, weak=True): everything - broken,
             }
 
         return expected
@@ -143,7 +127,7 @@ def test_quantifiers_range_over_the_active_values_of_the_state_at_hand(drawn):
     quantifier reads ad(D) where it is evaluated, whatever operators stand inside."""
     pair, scope, f, _ = drawn
     sort = scope["x"]
-    binder = Binder("x", sort)
+    binder = fo.Binder("x", sort)
     states = Runs(pair).states
     some, every = frozenset(), states
     for value in pair.restriction.values[sort]:
@@ -151,8 +135,8 @@ def test_quantifiers_range_over_the_active_values_of_the_state_at_hand(drawn):
         there = listed(pair.symbolic, states, f, {"x": value})
         some |= active & there
         every &= there | (states - active)
-    assert listed(pair.symbolic, states, Exists(binder, f), {}) == some
-    assert listed(pair.symbolic, states, Forall(binder, f), {}) == every
+    assert listed(pair.symbolic, states, fo.Exists(binder, f), {}) == some
+    assert listed(pair.symbolic, states, fo.Forall(binder, f), {}) == every
 
 
 @settings(max_examples=examples(30))
@@ -165,10 +149,10 @@ def test_atoms_hold_where_their_facts_do(drawn):
         for args in product(*(pair.restriction.values[sort] for sort in relation.sorts)):
             sigma = dict(zip(names, args, strict=True))
             expected = frozenset(s for s in states if args in s.tuples(relation.name))
-            atom = Atom(relation.name, tuple(map(Var, names)))
+            atom = fo.Atom(relation.name, tuple(map(fo.Var, names)))
             assert listed(pair.symbolic, states, atom, sigma) == expected
     for u, v in product(pair.restriction.values[scope["x"]], repeat=2):
-        same = listed(pair.symbolic, states, Equal(Var("x"), Var("y")), {"x": u, "y": v})
+        same = listed(pair.symbolic, states, fo.Equal(fo.Var("x"), fo.Var("y")), {"x": u, "y": v})
         assert same == (states if u == v else frozenset())
 
 

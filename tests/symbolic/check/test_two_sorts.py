@@ -15,10 +15,10 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 import stead_sym
+import stead_sym.logic.syntax as fo
 from engine_pairs import agreeing, examples
 from mixed_formulas import Mixed
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import Atom, Binder, Compare, Const, Equal, Formula, Term, Use, Var, Wildcard
 
 _NAMES = ("x", "y", "z")
 _RELATIONS = {"P": ("a",), "K": ("a", "k"), "L": ("k",), "F": ()}
@@ -57,34 +57,37 @@ _DEFINED = (
 
 
 @st.composite
-def leaves(draw, scope: Mapping[str, str], constants: Mapping[str, tuple[str, ...]]) -> Formula:
+def leaves(draw, scope: Mapping[str, str], constants: Mapping[str, tuple[str, ...]]) -> fo.Formula:
     """An atomic formula over the variables and constants of either sort."""
 
-    def term(sort: str, wild: bool = True) -> Term:
-        options: list[Term] = [Var(name) for name, of in scope.items() if of == sort] * 3
-        options += [Const(value) for value in constants[sort]]
-        options += [Wildcard(sort)] if wild and (not options or draw(st.integers(0, 3)) == 3) else []
-        return draw(st.sampled_from(options)) if options else Wildcard(sort)
+    def term(sort: str, wild: bool = True) -> fo.Term:
+        options: list[fo.Term] = [fo.Var(name) for name, of in scope.items() if of == sort] * 3
+        options += [fo.Const(value) for value in constants[sort]]
+        options += [fo.Wildcard(sort)] if wild and (not options or draw(st.integers(0, 3)) == 3) else []
+        return draw(st.sampled_from(options)) if options else fo.Wildcard(sort)
 
     kind = draw(st.sampled_from(("=", "<", *"PPKKKLLF", "D")))
     if kind in _RELATIONS:
-        return Atom(kind, tuple(term(sort) for sort in _RELATIONS[kind]))
+        return fo.Atom(kind, tuple(term(sort) for sort in _RELATIONS[kind]))
     sort = "k" if kind == "<" else draw(st.sampled_from("ak"))
     left, right = term(sort, wild=False), term(sort, wild=False)
     if kind == "D":
-        return Use("D", (left,)) if isinstance(left, Var) and sort == "a" else Atom("F")
-    if not (isinstance(left, Var) or isinstance(right, Var)) or Wildcard in (type(left), type(right)):
-        return Atom("F")
+        return fo.Use("D", (left,)) if isinstance(left, fo.Var) and sort == "a" else fo.Atom("F")
+    if not (isinstance(left, fo.Var) or isinstance(right, fo.Var)) or fo.Wildcard in (
+        type(left),
+        type(right),
+    ):
+        return fo.Atom("F")
     if kind == "=" or "0" not in constants["k"]:
-        return Equal(left, right)
-    return Compare(draw(st.sampled_from(("<", "<=", "succ"))), left, right, "k")
+        return fo.Equal(left, right)
+    return fo.Compare(draw(st.sampled_from(("<", "<=", "succ"))), left, right, "k")
 
 
 @st.composite
-def binders(draw) -> Binder:
+def binders(draw) -> fo.Binder:
     """Two of three are records."""
     name, sort = draw(st.sampled_from(_NAMES)), draw(st.sampled_from("aak"))
-    return Binder(name, sort, declared=sort == "k" and draw(st.booleans()))
+    return fo.Binder(name, sort, declared=sort == "k" and draw(st.booleans()))
 
 
 @st.composite

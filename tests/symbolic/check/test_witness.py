@@ -12,6 +12,7 @@ import pytest
 from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, examples, replay, some_by_name
 from generated.deployments import deployments
 from stead_sym.agents.roles import wrap
@@ -22,22 +23,6 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    Atom,
-    Binder,
-    Exists,
-    Future,
-    Globally,
-    Next,
-    Not,
-    Or,
-    Until,
-    Var,
-    conjunction,
-    free_variables,
-)
 from stead_sym.verification.verify import verify
 
 
@@ -56,8 +41,8 @@ class Case:
         """D0, and the states of a few steps from there: a witness knows the states that it has handed out."""
         state = self.deployment.init
         yield state
-        for _ in range(3 if self.pair.explicit.holds(Next("E", TRUE)) else 0):
-            state = self.literal.step(TRUE, state, {}).state
+        for _ in range(3 if self.pair.explicit.holds(fo.Next("E", fo.TRUE)) else 0):
+            state = self.literal.step(fo.TRUE, state, {}).state
             yield state
 
     def states(self, formula, sigma):
@@ -97,19 +82,19 @@ def literals(draw, facts, number):
         fact = draw(st.sampled_from(facts))
         names = [f"{fact.relation} {k} {place}" for place in range(len(fact.args))]
         sigma |= dict(zip(names, fact.args, strict=True))
-        atom = Atom(fact.relation, tuple(map(Var, names)))
-        parts.append(draw(st.sampled_from([atom, Not(atom)])))
-    return conjunction(tuple(parts)), sigma
+        atom = fo.Atom(fact.relation, tuple(map(fo.Var, names)))
+        parts.append(draw(st.sampled_from([atom, fo.Not(atom)])))
+    return fo.conjunction(tuple(parts)), sigma
 
 
 def with_fairness(draw, deployment):
     """The deployment with a constraint, that some relation is empty or is not, or without any."""
     relation = draw(st.sampled_from(deployment.schema.relations))
-    binders = [Binder(f"y{k}", sort) for k, sort in enumerate(relation.sorts)]
-    some = Atom(relation.name, tuple(Var(binder.name) for binder in binders))
+    binders = [fo.Binder(f"y{k}", sort) for k, sort in enumerate(relation.sorts)]
+    some = fo.Atom(relation.name, tuple(fo.Var(binder.name) for binder in binders))
     for binder in reversed(binders):
-        some = Exists(binder, some)
-    fair = draw(st.sampled_from([(), (), (some,), (Not(some),), (some, Not(some))]))
+        some = fo.Exists(binder, some)
+    fair = draw(st.sampled_from([(), (), (some,), (fo.Not(some),), (some, fo.Not(some))]))
     return replace(deployment, written=replace(deployment.written, fair=fair))
 
 
@@ -137,7 +122,7 @@ def cases(draw):
 @given(cases())
 def test_truth_in_a_state_is_that_of_the_explicit_engine(case):
     for state in case.starts():
-        for formula in (case.f, case.g, Future("E", case.g), Next("A", case.f)):
+        for formula in (case.f, case.g, fo.Future("E", case.g), fo.Next("A", case.f)):
             assert case.literal.holds(formula, state, case.sigma) == case.holds(formula, state, case.sigma)
 
 
@@ -145,19 +130,19 @@ def test_truth_in_a_state_is_that_of_the_explicit_engine(case):
 @given(cases())
 def test_a_step_leads_to_a_state_of_the_formula(case):
     for state in case.starts():
-        if case.holds(Next("E", case.g), state, case.sigma):
+        if case.holds(fo.Next("E", case.g), state, case.sigma):
             step = case.literal.step(case.g, state, case.sigma)
             case.replay(state, [step])
             assert case.holds(case.g, step.state, case.sigma)
-            assert case.holds(Globally("E", TRUE), step.state, {})
+            assert case.holds(fo.Globally("E", fo.TRUE), step.state, {})
 
 
 @settings(max_examples=examples(60))
 @given(cases())
 def test_a_run_to_a_state_is_a_shortest_one(case):
-    goals = case.states(case.g, case.sigma) & case.states(Globally("E", TRUE), {})
+    goals = case.states(case.g, case.sigma) & case.states(fo.Globally("E", fo.TRUE), {})
     for state in case.starts():
-        if case.holds(Until("E", case.f, case.g), state, case.sigma):
+        if case.holds(fo.Until("E", case.f, case.g), state, case.sigma):
             steps = case.literal.until(case.f, case.g, state, case.sigma)
             event(f"length: {min(len(steps), 3)}")
             case.replay(state, steps)
@@ -171,7 +156,7 @@ def test_a_run_to_a_state_is_a_shortest_one(case):
 @given(cases())
 def test_a_run_for_ever_stays_in_the_formula_and_is_fair(case):
     for state in case.starts():
-        if case.holds(Globally("E", case.f), state, case.sigma):
+        if case.holds(fo.Globally("E", case.f), state, case.sigma):
             steps, loop = case.literal.forever(case.f, state, case.sigma)
             event(f"length: {min(len(steps), 3)}, constraints: {len(case.deployment.fair)}")
             case.replay(state, steps)
@@ -190,16 +175,16 @@ def test_runs_over_representatives_are_runs_of_the_infinite_domain(case):
     closed: the names of other values than those of D0 are a matter of the domain."""
     f, g = (_closed(formula, case) for formula in (case.f, case.g))
     restriction, init = case.normal.model.restriction, case.deployment.init
-    if case.holds(Until("E", f, g), init, {}):
+    if case.holds(fo.Until("E", f, g), init, {}):
         steps = case.normal.until(f, g, init, {})
         event(f"length: {min(len(steps), 3)}")
         replay(case.deployment, restriction, case.pair.wrappers[0], Trace(init, steps))
-        goals = case.states(g, {}) & case.states(Globally("E", TRUE), {})
+        goals = case.states(g, {}) & case.states(fo.Globally("E", fo.TRUE), {})
         assert len(steps) == case.distance(init, case.states(f, {}), goals)
         through = [init, *(step.state for step in steps)]
         assert all(holds(f, before) for before in through[:-1])
         assert holds(g, through[-1])
-    if case.holds(Globally("E", f), init, {}):
+    if case.holds(fo.Globally("E", f), init, {}):
         steps, loop = case.normal.forever(f, init, {})
         through = [init, *(step.state for step in steps)]
         replay(case.deployment, restriction, case.pair.wrappers[0], Trace(init, steps, loop))
@@ -211,9 +196,9 @@ def test_runs_over_representatives_are_runs_of_the_infinite_domain(case):
 def _closed(formula, case):
     """∃ of all variables."""
     sorts = {r.name: r.sorts for r in case.deployment.schema.relations}
-    for name in sorted(free_variables(formula)):
+    for name in sorted(fo.free_variables(formula)):
         relation, _, place = name.split()
-        formula = Exists(Binder(name, sorts[relation][int(place)]), formula)
+        formula = fo.Exists(fo.Binder(name, sorts[relation][int(place)]), formula)
     return formula
 
 
@@ -235,12 +220,12 @@ def test_no_step_leads_where_no_fair_run_goes_on(fair, literal):
     deployment = parse_deployment(FORK.format(fair))
     domain = theorem_restriction(deployment, ()) if literal else normal_restriction(deployment)
     engine = SymbolicEngine(deployment, {"": None}, domain, literal=literal)
-    witness, init, there = engine._deployed.witness, deployment.init, Atom(fair, ())
+    witness, init, there = engine._deployed.witness, deployment.init, fo.Atom(fair, ())
     witness.enter(init)
-    assert holds(there, witness.step(TRUE, init, {}).state)
-    steps, _ = witness.forever(TRUE, init, {})
+    assert holds(there, witness.step(fo.TRUE, init, {}).state)
+    steps, _ = witness.forever(fo.TRUE, init, {})
     assert holds(there, steps[0].state)
-    [step] = witness.until(TRUE, Or((Atom("Left", ()), Atom("Right", ()))), init, {})
+    [step] = witness.until(fo.TRUE, fo.Or((fo.Atom("Left", ()), fo.Atom("Right", ()))), init, {})
     assert holds(there, step.state)
 
 
@@ -250,9 +235,9 @@ def test_a_run_that_is_not_there_is_refused():
     engine = SymbolicEngine(deployment, {"": None}, normal_restriction(deployment), literal=False)
     engine._deployed.witness.enter(deployment.init)
     with pytest.raises(ValueError, match="no such run"):
-        engine._deployed.witness.until(TRUE, FALSE, deployment.init, {})
+        engine._deployed.witness.until(fo.TRUE, fo.FALSE, deployment.init, {})
     with pytest.raises(ValueError, match="no step leads"):
-        engine._deployed.witness.step(FALSE, deployment.init, {})
+        engine._deployed.witness.step(fo.FALSE, deployment.init, {})
 
 
 ARCHIVED = """

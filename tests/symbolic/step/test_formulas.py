@@ -7,6 +7,7 @@ from itertools import combinations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.formulas import Signature, assignments, formulas
 from stead_sym.deployment.ensure import ensured
@@ -15,7 +16,6 @@ from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
 from stead_sym.engines.symbolic.encode.values import PARAM
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Atom, Binder, Count, Equal, Exists, Not, Var
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -123,10 +123,10 @@ def test_a_bound_variable_may_have_the_name_of_one_in_scope():
     variable of the same name shadows, it is kept for other scopes."""
     made = Compiler(compiler().encoding, PARAM)
     encoding = made.encoding
-    x = Binder("x", "k")
+    x = fo.Binder("x", "k")
     for formula in (
-        Exists(x, Equal(Var("x"), Var("x"))),
-        Count("atleast", 2, x, Not(Atom("S", (Var("x"),)))),
+        fo.Exists(x, fo.Equal(fo.Var("x"), fo.Var("x"))),
+        fo.Count("atleast", 2, x, fo.Not(fo.Atom("S", (fo.Var("x"),)))),
     ):
         found = made.formula(formula, {"x": encoding.vector(PARAM, "k", 0)})
         assert encoding.are_states(found)

@@ -7,19 +7,19 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
 from stead_sym.engines.symbolic.step.parameters import Parameters
-from stead_sym.logic.syntax import TRUE, Binder
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Schema, Sort
 
 SCHEMA = Schema((Sort("a"), Sort("k", ("k1", "k2"))), (Relation("P", ("a",)),))
 VALUES = {"a": ("a1", "a2", "a3"), "k": ("k1", "k2")}
 NAMES = {"x": "a", "y": "a", "z": "k"}
-TOOL = Tool("t", tuple(Binder(name, sort) for name, sort in NAMES.items()), TRUE, ())
+TOOL = Tool("t", tuple(fo.Binder(name, sort) for name, sort in NAMES.items()), fo.TRUE, ())
 CALLS = list(product(*(VALUES[sort] for sort in NAMES.values())))
 
 

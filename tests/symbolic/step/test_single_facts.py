@@ -9,22 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.formulas import Signature, formulas
 from stead_sym.engines.symbolic.step.single_facts import merged
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Equal,
-    Exists,
-    Not,
-    Var,
-    conjunction,
-    conjuncts,
-    free_variables,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -59,7 +48,7 @@ def blocks(draw):
     for _ in range(draw(st.integers(0, 3))):
         sort = draw(st.sampled_from(("a", "a", "s")))
         declared = sort == "s" and draw(st.booleans())
-        binders.append(Binder(draw(st.sampled_from(("x", "y", "p"))), sort, declared=declared))
+        binders.append(fo.Binder(draw(st.sampled_from(("x", "y", "p"))), sort, declared=declared))
         scope[binders[-1].name] = sort
     parts = []
     for _ in range(draw(st.integers(1, 3))):
@@ -68,20 +57,20 @@ def blocks(draw):
             parts.append(draw(formulas(SIGNATURE, scope, depth=2)))
         elif all(SIGNATURE.terms(sort, scope) for sort in SYMBOLS[relation]):
             terms = (st.sampled_from(SIGNATURE.terms(sort, scope)) for sort in SYMBOLS[relation])
-            parts.append(Atom(relation, tuple(map(draw, terms))))
-    formula = conjunction(tuple(parts))
+            parts.append(fo.Atom(relation, tuple(map(draw, terms))))
+    formula = fo.conjunction(tuple(parts))
     for binder in reversed(binders):
-        formula = Exists(binder, formula)
+        formula = fo.Exists(binder, formula)
     return formula
 
 
 def spoken(parts):
     """The atoms of single relations among the parts and below their quantifiers ∃."""
     for part in parts:
-        while isinstance(part, Exists):
+        while isinstance(part, fo.Exists):
             part = part.body
-        for inner in conjuncts(part):
-            if isinstance(inner, Atom) and inner.relation in SINGLE:
+        for inner in fo.conjuncts(part):
+            if isinstance(inner, fo.Atom) and inner.relation in SINGLE:
                 yield inner.relation
 
 
@@ -96,10 +85,10 @@ def several_blocks(draw):
 @settings(max_examples=examples(150))
 @given(several_blocks(), st.lists(states(), min_size=1, max_size=12))
 def test_the_same_holds_and_each_single_fact_is_spoken_of_once(parts, found):
-    before = And(tuple(parts))
+    before = fo.And(tuple(parts))
     after = merged(before, SINGLE)
     assert len(set(spoken(after))) == len(list(spoken(after)))
-    assert free_variables(conjunction(after)) <= free_variables(before)
+    assert fo.free_variables(fo.conjunction(after)) <= fo.free_variables(before)
     for state in found:
         for p, x, q in product(VALUES["a"], VALUES["a"], VALUES["s"]):
             sigma = {"p": p, "x": x, "q": q}
@@ -108,12 +97,12 @@ def test_the_same_holds_and_each_single_fact_is_spoken_of_once(parts, found):
 
 def exists(names, body):
     for name in reversed(names.split()):
-        body = Exists(Binder(name, "a"), body)
+        body = fo.Exists(fo.Binder(name, "a"), body)
     return body
 
 
 def atom(relation, names):
-    return Atom(relation, tuple(Var(name) for name in names.split()))
+    return fo.Atom(relation, tuple(fo.Var(name) for name in names.split()))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +113,7 @@ def atom(relation, names):
                 exists("c", atom("One", "c") & atom("Many", "p c")),
                 exists("s c", atom("One", "c") & atom("Many", "s c")),
             ],
-            [exists("c s", And((atom("One", "c"), atom("Many", "p c"), atom("Many", "s c"))))],
+            [exists("c s", fo.And((atom("One", "c"), atom("Many", "p c"), atom("Many", "s c"))))],
             id="one variable for both",
         ),
         pytest.param(
@@ -134,7 +123,7 @@ def atom(relation, names):
         ),
         pytest.param(
             [atom("One", "p"), atom("One", "x")],
-            [atom("One", "p"), Equal(Var("p"), Var("x"))],
+            [atom("One", "p"), fo.Equal(fo.Var("p"), fo.Var("x"))],
             id="two parameters are equal",
         ),
         pytest.param(
@@ -143,7 +132,10 @@ def atom(relation, names):
             id="the same is said again",
         ),
         pytest.param(
-            [atom("One", "p"), exists("c d", And((atom("One", "c"), atom("Many", "d d"), atom("Tag", "q"))))],
+            [
+                atom("One", "p"),
+                exists("c d", fo.And((atom("One", "c"), atom("Many", "d d"), atom("Tag", "q")))),
+            ],
             [exists("d", atom("Many", "d d")), atom("One", "p"), atom("Tag", "q")],
             id="what the variables do not link is apart",
         ),
@@ -153,8 +145,8 @@ def atom(relation, names):
             id="a variable for another, which is for a third",
         ),
         pytest.param(
-            [atom("One", "p"), Not(exists("c", atom("One", "c")))],
-            [atom("One", "p"), Not(exists("c", atom("One", "c")))],
+            [atom("One", "p"), fo.Not(exists("c", atom("One", "c")))],
+            [atom("One", "p"), fo.Not(exists("c", atom("One", "c")))],
             id="what is denied is left alone",
         ),
         pytest.param(
@@ -165,8 +157,8 @@ def atom(relation, names):
     ],
 )
 def test_what_becomes_of_conjunctions(parts, expected):
-    assert sorted(map(str, merged(And(tuple(parts)), SINGLE))) == sorted(map(str, expected))
-    again = And(tuple(expected))
+    assert sorted(map(str, merged(fo.And(tuple(parts)), SINGLE))) == sorted(map(str, expected))
+    again = fo.And(tuple(expected))
     assert merged(again, SINGLE) == again.parts
 
 

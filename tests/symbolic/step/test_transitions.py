@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import both, examples, some_by_name
 from generated.deployments import deployments
 from generated.formulas import Signature, formulas
@@ -13,7 +14,6 @@ from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.engines.symbolic.step.transitions import _chosen
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import And, Future, Globally, Iff, Next, Not, Or, Until
 from stead_sym.verification.verify import verify
 
 
@@ -99,24 +99,24 @@ def test_fixpoint_identities(drawn, domain):
     result = verify(deployment, some_by_name(2), domain=domain)
 
     def same(left, right):
-        everywhere = result.engine.satisfying(Iff(left, right), {})
+        everywhere = result.engine.satisfying(fo.Iff(left, right), {})
         assert everywhere.count == result.states, f"{left} is not {right}"
 
-    eu, eg, ew = Until("E", f, g), Globally("E", f), Until("E", f, g, weak=True)
-    au, aw = Until("A", f, g), Until("A", f, g, weak=True)
-    same(Globally("A", f), Not(Future("E", Not(f))))
-    same(Future("A", f), Not(Globally("E", Not(f))))
-    same(Next("A", f), Not(Next("E", Not(f))))
-    same(ew, Or((eu, eg)))
-    same(au, And((aw, Future("A", g))))
-    same(aw, Not(Until("E", Not(g), And((Not(f), Not(g))))))
+    eu, eg, ew = fo.Until("E", f, g), fo.Globally("E", f), fo.Until("E", f, g, weak=True)
+    au, aw = fo.Until("A", f, g), fo.Until("A", f, g, weak=True)
+    same(fo.Globally("A", f), fo.Not(fo.Future("E", fo.Not(f))))
+    same(fo.Future("A", f), fo.Not(fo.Globally("E", fo.Not(f))))
+    same(fo.Next("A", f), fo.Not(fo.Next("E", fo.Not(f))))
+    same(ew, fo.Or((eu, eg)))
+    same(au, fo.And((aw, fo.Future("A", g))))
+    same(aw, fo.Not(fo.Until("E", fo.Not(g), fo.And((fo.Not(f), fo.Not(g))))))
     if not deployment.fair:  # on fair runs g must be followed by one
-        same(eu, Or((g, And((f, Next("E", eu))))))
-        same(au, Or((g, And((f, Next("A", au))))))
-        same(eg, And((f, Next("E", eg))))
-        same(Future("E", Or((f, g))), Or((Future("E", f), Future("E", g))))
-        same(Globally("A", And((f, g))), And((Globally("A", f), Globally("A", g))))
-        same(Future("E", f), Until("E", Iff(f, f), f))
+        same(eu, fo.Or((g, fo.And((f, fo.Next("E", eu))))))
+        same(au, fo.Or((g, fo.And((f, fo.Next("A", au))))))
+        same(eg, fo.And((f, fo.Next("E", eg))))
+        same(fo.Future("E", fo.Or((f, g))), fo.Or((fo.Future("E", f), fo.Future("E", g))))
+        same(fo.Globally("A", fo.And((f, g))), fo.And((fo.Globally("A", f), fo.Globally("A", g))))
+        same(fo.Future("E", f), fo.Until("E", fo.Iff(f, f), f))
 
 
 @pytest.mark.parametrize("apart", [True, False])

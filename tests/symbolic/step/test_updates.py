@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from generated.formulas import Signature, formulas
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
@@ -16,7 +17,6 @@ from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.engines.symbolic.step.updates import Writer
 from stead_sym.logic.evaluate import holds, value_of
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Const, Var
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Schema, Sort
 
@@ -68,15 +68,15 @@ def statements(draw, setting):
     for i, sort in enumerate(setting.schema.relation(relation).sorts):
         match draw(st.sampled_from(("constant", "variable", "bound"))):
             case "variable":
-                args.append(Var("p" if sort == "a" else "q"))
+                args.append(fo.Var("p" if sort == "a" else "q"))
             case "bound":
-                binders.append(Binder(f"u{i}", sort))
+                binders.append(fo.Binder(f"u{i}", sort))
                 scope[f"u{i}"] = sort
-                args.append(Var(f"u{i}"))
+                args.append(fo.Var(f"u{i}"))
             case _:
-                args.append(Const(draw(st.sampled_from(setting.values[sort]))))
-    where = draw(formulas(setting.signature, scope, depth=1)) if draw(st.booleans()) else TRUE
-    return kind(Atom(relation, tuple(args)), tuple(binders), where)
+                args.append(fo.Const(draw(st.sampled_from(setting.values[sort]))))
+    where = draw(formulas(setting.signature, scope, depth=1)) if draw(st.booleans()) else fo.TRUE
+    return kind(fo.Atom(relation, tuple(args)), tuple(binders), where)
 
 
 def written(statement, state, free):
@@ -153,18 +153,18 @@ def test_a_fact_without_bits_is_outside(setting):
     encoding = setting.encoding(setting.fields[:-1])
     lasting, other = setting.static.args[0], setting.values["k"][0]
     m = encoding.manager
-    on = Atom("P", (Const("a1"),))
-    insert = Insert(Atom("T", (Const(other),)), (), on)
+    on = fo.Atom("P", (fo.Const("a1"),))
+    insert = Insert(fo.Atom("T", (fo.Const(other),)), (), on)
     writer = Writer(Compiler(encoding))
     shared = writer.shared(Effect((insert,)), m.true)
     write = writer.write(Effect((insert,)), {}, m.true, shared)
     assert shared.write.outside == write.outside == encoding.atom(Fact("P", ("a1",)))
     assert not shared.write.updates
     assert not write.updates
-    mentioned = Insert(Atom("T", (Var("k"),)), (), on)
+    mentioned = Insert(fo.Atom("T", (fo.Var("k"),)), (), on)
     effect = Effect((mentioned,))
     assert writer.shared(effect, m.true).write.outside == m.false
     write = writer.write(effect, {"k": other}, m.true, writer.shared(effect, m.true))
     assert write.outside == encoding.atom(Fact("P", ("a1",)))
-    static = Insert(Atom("T", (Const(lasting),)))
+    static = Insert(fo.Atom("T", (fo.Const(lasting),)))
     assert writer.shared(Effect((static,)), m.true).write.outside == m.false

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.bounds import LIMIT, in_words
@@ -43,7 +44,6 @@ from stead_sym.evidence.prefix import breach
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Forall, Future, Globally, Implies
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.findings.accepted import without_accepted
@@ -313,7 +313,7 @@ class _Run:
             *(Spec(names[name], part.possible(formula)) for name, formula in open_.items()),
             *(Spec(f"sure {name}", part.sure(formula)) for name, formula in open_.items()),
             *(
-                Spec(f"past {sort}", Future("E", active_outside(self._deployment, sort, "atleast", b + 1)))
+                Spec(f"past {sort}", fo.Future("E", active_outside(self._deployment, sort, "atleast", b + 1)))
                 for sort, b in part.bounds.items()
             ),
         ]
@@ -333,7 +333,7 @@ class _Run:
         exceeded = tuple(
             sort for sort, b in part.bounds.items() if most[sort] > b or sort in self._starting_beyond
         )
-        leaps = part.leaps is not None and result.engine.holds(Future("E", part.leaps))
+        leaps = part.leaps is not None and result.engine.holds(fo.Future("E", part.leaps))
         unseen = self._leapt(part) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
         self._growing = self.rounds[-1].growing
@@ -413,9 +413,9 @@ class _Run:
     def _is_empty(self, name: str) -> bool:
         """Return True if a specification holds vacuously; it is then a single implication."""
         said = self._specs[name].formula
-        while isinstance(said, Forall | Globally):
+        while isinstance(said, fo.Forall | fo.Globally):
             said = said.body
-        return isinstance(said, Implies) and any(one.spec == name for one in self._seen)
+        return isinstance(said, fo.Implies) and any(one.spec == name for one in self._seen)
 
     def propose(self) -> None:
         """Search for invariants that show the specifications which are still open."""

@@ -41,34 +41,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.claims import active_outside, counted_outside
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import fresh_values
 from stead_sym.deployment.tool import Effect, Ensure, Insert, Tool
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Count,
-    Exists,
-    Expanded,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-    Var,
-    disjunction,
-    is_temporal,
-    map_children,
-    signs,
-)
 from stead_sym.relational.schema import Relation
 
 Bounds: TypeAlias = Mapping[str, int]
@@ -97,26 +75,26 @@ class Fragment:
     whole: Deployment
     deployment: Deployment
     bounds: Bounds
-    past: Formula
+    past: fo.Formula
     stay: str
-    leaps: Atom | None
+    leaps: fo.Atom | None
 
-    def sure(self, formula: Expanded) -> Expanded:
+    def sure(self, formula: fo.Expanded) -> fo.Expanded:
         """Return the formula that holds in A_b only if this one holds in A."""
         return self._reading.read(formula, True)
 
-    def possible(self, formula: Expanded) -> Expanded:
+    def possible(self, formula: fo.Expanded) -> fo.Expanded:
         """Return the formula that holds in A_b if this one holds in A."""
         return self._reading.read(formula, False)
 
-    def finite(self, formula: Expanded) -> Expanded:
+    def finite(self, formula: fo.Expanded) -> fo.Expanded:
         """Return `possible` under the reading in which every finite run counts."""
         return _Reading(self.past, False).read(formula, False)
 
     @property
-    def goes_on(self) -> Formula:
+    def goes_on(self) -> fo.Formula:
         """EG W: a fair run starts here that stays within the bounds."""
-        return Globally("E", Not(self.past))
+        return fo.Globally("E", fo.Not(self.past))
 
     @property
     def _reading(self) -> _Reading:
@@ -141,13 +119,13 @@ def fragment(given: Leaping, bounds: Bounds) -> Fragment:
     may have more values than b_S.
     """
     deployment = given.deployment
-    leaps = None if given.leapt is None else Atom(given.leapt, ())
-    past = disjunction((exceeding(deployment, bounds), *(() if leaps is None else (leaps,))))
+    leaps = None if given.leapt is None else fo.Atom(given.leapt, ())
+    past = fo.disjunction((exceeding(deployment, bounds), *(() if leaps is None else (leaps,))))
     stay = fresh_name("stay", (tool.name for tool in deployment.tools_and_events))
     written = deployment.written
     within = partial(_within, deployment, bounds, past, leaps)
     tools = (*map(within, written.tools), Tool(stay, (), guard=past, effects=(Effect(),), event=True))
-    starting = Not(exceeding(deployment, deployment.bounds))
+    starting = fo.Not(exceeding(deployment, deployment.bounds))
     drawn, initial = _most_drawn(deployment), initial_bounds(deployment)
     fragment_ = replace(
         deployment,
@@ -157,8 +135,10 @@ def fragment(given: Leaping, bounds: Bounds) -> Fragment:
         written=replace(
             written,
             tools=tools,
-            fair=tuple(Or((constraint, past)) for constraint in written.fair),
-            initially=tuple(replace(line, where=And((line.where, starting))) for line in written.initially),
+            fair=tuple(fo.Or((constraint, past)) for constraint in written.fair),
+            initially=tuple(
+                replace(line, where=fo.And((line.where, starting))) for line in written.initially
+            ),
             specs=(),
         ),
         text=None,
@@ -178,9 +158,9 @@ def initial_bounds(deployment: Deployment) -> Bounds:
     return {sort: b for sort, b in deployment.bounds.items() if sort in sorts}
 
 
-def exceeding(deployment: Deployment, bounds: Bounds) -> Formula:
+def exceeding(deployment: Deployment, bounds: Bounds) -> fo.Formula:
     """Return X_b: for some sort S more than b_S values outside C are active."""
-    return disjunction(
+    return fo.disjunction(
         tuple(active_outside(deployment, sort, "atleast", b + 1) for sort, b in bounds.items())
     )
 
@@ -198,9 +178,11 @@ def _drawing(tool: Tool) -> Tool:
     return replace(tool, effects=tuple(effect for effect in tool.effects if not effect.is_ensure))
 
 
-def _within(deployment: Deployment, bounds: Bounds, past: Formula, leaps: Atom | None, tool: Tool) -> Tool:
+def _within(
+    deployment: Deployment, bounds: Bounds, past: fo.Formula, leaps: fo.Atom | None, tool: Tool
+) -> Tool:
     """Return the tool with its guard restricted to states within the bounds."""
-    guard = Not(past) if tool.guard == TRUE else And((tool.guard, Not(past)))
+    guard = fo.Not(past) if tool.guard == fo.TRUE else fo.And((tool.guard, fo.Not(past)))
     effects: list[Effect] = []
     for effect in tool.effects:
         if effect.is_ensure and leaps is not None:
@@ -210,9 +192,9 @@ def _within(deployment: Deployment, bounds: Bounds, past: Formula, leaps: Atom |
     return replace(tool, guard=guard, effects=tuple(effects))
 
 
-def _not_leaping(leaps: Atom | None, tool: Tool) -> Tool:
+def _not_leaping(leaps: fo.Atom | None, tool: Tool) -> Tool:
     """Return the tool such that its formulas keep `leapt` empty."""
-    nowhere = () if leaps is None else (Ensure(Not(replace(leaps, primed=True))),)
+    nowhere = () if leaps is None else (Ensure(fo.Not(replace(leaps, primed=True))),)
     return replace(
         tool,
         effects=tuple(
@@ -222,33 +204,33 @@ def _not_leaping(leaps: Atom | None, tool: Tool) -> Tool:
     )
 
 
-def _one_past(deployment: Deployment, bounds: Bounds, leaps: Atom, effect: Effect) -> Iterator[Effect]:
+def _one_past(deployment: Deployment, bounds: Bounds, leaps: fo.Atom, effect: Effect) -> Iterator[Effect]:
     """Yield the `ensure` effect to at most b_S + 1 values of each S, and one for all other outcomes."""
     most = tuple(
         Ensure(counted_outside(deployment, sort, "atmost", b + 1, partial(_active_after, deployment, sort)))
         for sort, b in bounds.items()
     )
-    nowhere = Ensure(Not(replace(leaps, primed=True)))
+    nowhere = Ensure(fo.Not(replace(leaps, primed=True)))
     yield replace(effect, statements=(*effect.statements, *most, nowhere))
     yield Effect(statements=(Insert(leaps),), when=effect.when)
 
 
-def _active_after(deployment: Deployment, sort: str, variable: Var) -> Formula:
+def _active_after(deployment: Deployment, sort: str, variable: fo.Var) -> fo.Formula:
     """Return the formula that the value is in some fact of D'."""
     taken = {variable.name, *deployment.sort_of_constant}
-    facts: list[Formula] = []
+    facts: list[fo.Formula] = []
     for relation in deployment.schema.relations:
         for place, own in enumerate(relation.sorts):
             if own != sort:
                 continue
             others = [fresh_name(f"y{k}", taken) for k in range(len(relation.sorts))]
-            args = tuple(variable if k == place else Var(name) for k, name in enumerate(others))
-            fact: Formula = Atom(relation.name, args, primed=True)
+            args = tuple(variable if k == place else fo.Var(name) for k, name in enumerate(others))
+            fact: fo.Formula = fo.Atom(relation.name, args, primed=True)
             for k, name in reversed(tuple(enumerate(others))):
                 if k != place:
-                    fact = Exists(Binder(name, relation.sorts[k]), fact)
+                    fact = fo.Exists(fo.Binder(name, relation.sorts[k]), fact)
             facts.append(fact)
-    return disjunction(tuple(facts))
+    return fo.disjunction(tuple(facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,34 +240,34 @@ class _Reading:
     ``fair``: there are fairness constraints.
     """
 
-    past: Formula
+    past: fo.Formula
     fair: bool
 
-    def read(self, f: Formula, certain: bool) -> Formula:
+    def read(self, f: fo.Formula, certain: bool) -> fo.Formula:
         """Return the formula under one of the readings."""
-        if not is_temporal(f):
+        if not fo.is_temporal(f):
             return f
         match f:
-            case Iff(left, right):
-                return self.read(And((Implies(left, right), Implies(right, left))), certain)
-            case Count("exactly"):
+            case fo.Iff(left, right):
+                return self.read(fo.And((fo.Implies(left, right), fo.Implies(right, left))), certain)
+            case fo.Count("exactly"):
                 both = replace(f, comparison="atleast"), replace(f, comparison="atmost")
-                return self.read(And(both), certain)
-            case Next(path):
+                return self.read(fo.And(both), certain)
+            case fo.Next(path):
                 ends: tuple[bool, ...] = (True,)
-            case Future(path):
+            case fo.Future(path):
                 ends = (path == "E",)
-            case Globally(path):
+            case fo.Globally(path):
                 ends = (path == "A",)
-            case Until(path):
+            case fo.Until(path):
                 ends = (path == "A", path == "E")
             case _:
-                sides = iter(signs(f))
-                return map_children(lambda part: self.read(part, certain == (next(sides) > 0)), f)
+                sides = iter(fo.signs(f))
+                return fo.map_children(lambda part: self.read(part, certain == (next(sides) > 0)), f)
         here = iter(ends)
-        return map_children(lambda body: self._met(body, path, certain, ends=next(here)), f)
+        return fo.map_children(lambda body: self._met(body, path, certain, ends=next(here)), f)
 
-    def _met(self, body: Formula, path: str, certain: bool, *, ends: bool) -> Formula:
+    def _met(self, body: fo.Formula, path: str, certain: bool, *, ends: bool) -> fo.Formula:
         """Return what a path operator requires of a state that it leads to.
 
         For sure, the state is within the bounds and satisfies the body surely. For possible, it is past them
@@ -294,7 +276,7 @@ class _Reading:
         """
         read = self.read(body, certain)
         fairly = self.fair and ends and certain == (path == "E")
-        on = Globally("E", Not(self.past))
+        on = fo.Globally("E", fo.Not(self.past))
         if certain:
-            return And((Not(self.past), read, *((on,) if fairly else ())))
-        return Or((self.past, read, *((Not(on),) if fairly else ())))
+            return fo.And((fo.Not(self.past), read, *((on,) if fairly else ())))
+        return fo.Or((self.past, read, *((fo.Not(on),) if fairly else ())))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.bounds import Bounds, least_bounds
@@ -24,7 +25,6 @@ from stead_sym.deployment.printer import print_statement
 from stead_sym.deployment.tool import Delete, Effect, Tool
 from stead_sym.errors import DeclarationError, DefinitionError, InputError, Undecided
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import TRUE, And, Atom, Binder, Const, Equal, Formula, Not, Var, conjunction
 
 _BOUND_MARGIN = 4
 """The number by which the least bounds of a changed deployment may exceed the numbers in its guards."""
@@ -169,12 +169,12 @@ def _removals(deployment: Deployment, growths: Sequence[Growth]) -> Iterator[_Ch
                     yield (f"let {name} {listed}",), _with_tools(deployment, {name: changed})
 
 
-def _held(tool: Tool, sort: str) -> tuple[Var, ...]:
+def _held(tool: Tool, sort: str) -> tuple[fo.Var, ...]:
     """Return the parameters of a tool of the sort."""
-    return tuple(Var(param.name) for param in tool.params if param.sort == sort)
+    return tuple(fo.Var(param.name) for param in tool.params if param.sort == sort)
 
 
-def _deletes_about(tool: Tool, variable: Var) -> bool:
+def _deletes_about(tool: Tool, variable: fo.Var) -> bool:
     return any(isinstance(s, Delete) and variable in s.atom.args for e in tool.effects for s in e.statements)
 
 
@@ -184,16 +184,16 @@ def _with(effect: Effect, gone: Sequence[Delete]) -> Effect:
     return replace(effect, statements=(*effect.statements, *gone))
 
 
-def _all_about(deployment: Deployment, relation: str, variable: Var, sort: str) -> Iterator[Delete]:
+def _all_about(deployment: Deployment, relation: str, variable: fo.Var, sort: str) -> Iterator[Delete]:
     """Yield the statements that delete every fact of a relation with a value of the sort in some column."""
     columns = deployment.schema.relation(relation).sorts
     taken = {variable.name, *deployment.sort_of_constant}
     names = [fresh_name(f"y{k}", taken) for k in range(len(columns))]
     for place, column in enumerate(columns):
         if column == sort:
-            args = tuple(variable if k == place else Var(name) for k, name in enumerate(names))
-            others = (Binder(name, columns[k]) for k, name in enumerate(names) if k != place)
-            yield Delete(Atom(relation, args), tuple(others))
+            args = tuple(variable if k == place else fo.Var(name) for k, name in enumerate(names))
+            others = (fo.Binder(name, columns[k]) for k, name in enumerate(names) if k != place)
+            yield Delete(fo.Atom(relation, args), tuple(others))
 
 
 def _guarded(deployment: Deployment, sources: Iterable[_Source]) -> _Change:
@@ -213,8 +213,8 @@ def _archived(change: _Change, sort: str) -> _Change:
     """Return the change with a tool that removes any value of a sort, for every agent and policy."""
     words, deployment = change
     name = fresh_name(f"archive_{sort}", (tool.name for tool in deployment.tools_and_events))
-    variable = Var(fresh_name("x", deployment.sort_of_constant))
-    constants = tuple(Not(Equal(variable, Const(c))) for c in deployment.constants[sort])
+    variable = fo.Var(fresh_name("x", deployment.sort_of_constant))
+    constants = tuple(fo.Not(fo.Equal(variable, fo.Const(c))) for c in deployment.constants[sort])
     gone = tuple(
         statement
         for relation in deployment.schema.relations
@@ -222,9 +222,9 @@ def _archived(change: _Change, sort: str) -> _Change:
     )
     tool = Tool(
         name,
-        (Binder(variable.name, sort),),
+        (fo.Binder(variable.name, sort),),
         f"Take a {sort} out of the database.",
-        conjunction(constants),
+        fo.conjunction(constants),
         (Effect(statements=gone),),
         event=any(role.each is not None for role in deployment.agents),  # whose tools take who calls
     )
@@ -255,8 +255,8 @@ def _ending(policy: Policy, rule: Rule) -> Policy:
     return replace(policy, rules=(*policy.rules, rule))
 
 
-def _joined(guard: Formula, more: Formula) -> Formula:
-    return more if guard == TRUE else And((guard, more))
+def _joined(guard: fo.Formula, more: fo.Formula) -> fo.Formula:
+    return more if guard == fo.TRUE else fo.And((guard, more))
 
 
 def _written(deployment: Deployment, name: str) -> Tool:

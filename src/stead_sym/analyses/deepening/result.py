@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.fragment import Bounds, initial_bounds
@@ -15,7 +16,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import Span
 from stead_sym.evidence.moves import Moves
-from stead_sym.logic.syntax import conjunction
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.verdict import Verdict
@@ -144,7 +144,7 @@ class Deepening:
         bounds = (f"bound {sort} {b}" for sort, b in most.items() if b)
         if d.initially is None or not starting:
             return tuple(bounds)
-        kept = f"initially any {d.initially.relations[0]} where {conjunction(starting)}"
+        kept = f"initially any {d.initially.relations[0]} where {fo.conjunction(starting)}"
         return (*bounds, kept)
 
     def __str__(self) -> str:

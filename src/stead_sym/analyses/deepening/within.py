@@ -6,17 +6,17 @@ in either reading refutes, and a specification is true only if it is so in both.
 
 from __future__ import annotations
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.deepening.fragment import Fragment
 from stead_sym.engines.protocol import Engine
 from stead_sym.evidence.tree import Evidence, Parts
-from stead_sym.logic.syntax import And, Expanded, Implies, Not
 from stead_sym.verification.readings import FAIR_ALONE, answer
 
 NOT_SHOWN_FAIR = "it fails by a run that is not shown to be fair: the `fair` lines may leave it out"
 
 
 def evidence_within(
-    part: Fragment, engine: Engine, formula: Expanded
+    part: Fragment, engine: Engine, formula: fo.Expanded
 ) -> tuple[Evidence | None, tuple[str, ...]]:
     """Return evidence in the fragment that decides the formula in the whole deployment, with its scope.
 
@@ -33,7 +33,7 @@ def evidence_within(
         if said.holds:
             said = answer(engine, sure)
         return (None if said.holds is None else said.evidence), said.scope
-    refuted = Implies(part.goes_on, possible)
+    refuted = fo.Implies(part.goes_on, possible)
     if not engine.holds(refuted):  # at a D0 with a fair run, as `readings` requires
         root = engine.evidence(refuted, False).root
         assert isinstance(root.reason, Parts), "both sides of an implication that fails are shown"
@@ -43,8 +43,8 @@ def evidence_within(
     if not engine.completed.holds(finite):
         evidence = engine.completed.evidence(finite, False)
         if not evidence.unshown:
-            fairly = surely and not engine.holds(Not(part.goes_on))
+            fairly = surely and not engine.holds(fo.Not(part.goes_on))
             return evidence, (FAIR_ALONE if fairly else NOT_SHOWN_FAIR,)
-    if surely and not engine.satisfying(And((Not(part.past), Not(part.goes_on))), {}).count:
+    if surely and not engine.satisfying(fo.And((fo.Not(part.past), fo.Not(part.goes_on))), {}).count:
         return engine.evidence(sure, True), ()  # no state is hidden: the readings agree
     return None, ()

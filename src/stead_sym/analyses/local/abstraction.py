@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.impossible import Lemmas
 from stead_sym.analyses.local.lasting import Lasting
 from stead_sym.analyses.local.moves import Action, Move
@@ -23,7 +24,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import And, Atom, Formula, Globally, Not, conjuncts, subformulas
 from stead_sym.relational.schema import Value
 
 MOST_FACTS = 64
@@ -52,7 +52,7 @@ class Scope:
     named: frozenset[str]
     start: Start
     rest: Mapping[str, tuple[Value, ...]]
-    acting: tuple[Formula, ...] = ()
+    acting: tuple[fo.Formula, ...] = ()
     unlisted: frozenset[str] = frozenset()
     turns: tuple[tuple[Tool, ...], ...] = ()
     most: int = MOST_FACTS
@@ -88,7 +88,7 @@ class Abstraction:
 
     def stages(self) -> Iterator[Iterator[tuple[Action, Bdd]]]:
         """Yield the actions by which the question may come to be broken, with where they start."""
-        if isinstance(self.whole, Not):
+        if isinstance(self.whole, fo.Not):
             yield from self.runs.ways(self.whole.body, self.initial, self.reached)
 
     def breaking(self) -> Iterator[tuple[Move, Bdd]]:
@@ -154,7 +154,7 @@ class Facts:
             scope.lemmas.known,
         )
         sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
-        endless = not deployment.fair and any(isinstance(f, Globally) for f in subformulas(whole))
+        endless = not deployment.fair and any(isinstance(f, fo.Globally) for f in fo.subformulas(whole))
         lasting = Lasting(reading, steps, steps.certain(scope.exact, scope.acting), scope.unlisted)
         runs = Runs(m, steps.actions(), possible, reading, steps.fair() if endless else (), sure, lasting)
         return Abstraction(whole, reading, steps, lasting, runs, initial, runs.reached(initial), endless)
@@ -178,32 +178,32 @@ class Facts:
         m = self._manager
         parts = []
         for fact, (now, _) in self.bits.items():
-            if not isinstance(fact, Atom):
+            if not isinstance(fact, fo.Atom):
                 known = reading.by_operator(fact)
                 parts.append((~known.must | now) & (~now | known.may))
         for (one, (left, _)), (other, (right, _)) in combinations(self.bits.items(), 2):
-            if isinstance(one, Atom) and isinstance(other, Atom) and _share_key(one, other, keys):
+            if isinstance(one, fo.Atom) and isinstance(other, fo.Atom) and _share_key(one, other, keys):
                 parts.append(~left | ~right)
         return m.conj(parts)
 
 
-def _joined(question: Core, followed: Mapping[Core, Bdd]) -> Iterator[And]:
+def _joined(question: Core, followed: Mapping[Core, Bdd]) -> Iterator[fo.And]:
     """Yield conjunctions of followed atoms of a question that share names.
 
     No fact may speak of all their names. In D0 the names have values together, not in pairs.
     """
-    for part in subformulas(question):
-        left = [atom for atom in conjuncts(part) if isinstance(atom, Atom) and atom in followed]
-        while left and isinstance(part, And):
+    for part in fo.subformulas(question):
+        left = [atom for atom in fo.conjuncts(part) if isinstance(atom, fo.Atom) and atom in followed]
+        while left and isinstance(part, fo.And):
             together = [left.pop(0)]
             for one in together:
                 near = [atom for atom in left if not set(names_in(one)).isdisjoint(names_in(atom))]
                 together += near
                 left = [atom for atom in left if atom not in near]
             if len(together) > 1:
-                yield And(tuple(together))
+                yield fo.And(tuple(together))
 
 
-def _share_key(one: Atom, other: Atom, keys: Callable[[str], tuple[int, ...] | None]) -> bool:
+def _share_key(one: fo.Atom, other: fo.Atom, keys: Callable[[str], tuple[int, ...] | None]) -> bool:
     key = keys(one.relation) if one.relation == other.relation else None
     return one != other and key is not None and all(one.args[k] == other.args[k] for k in key)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.loops import Loops
 from stead_sym.analyses.local.moves import Action
@@ -32,20 +33,6 @@ from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    TRUE,
-    And,
-    Const,
-    Expanded,
-    Formula,
-    Globally,
-    Next,
-    Not,
-    Until,
-    Var,
-    conjunction,
-    is_temporal,
-)
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -92,7 +79,7 @@ class Found:
     """A run, and what is ``known`` of all runs from its last state (`evidence.prefix.refutation`)."""
 
     run: Trace
-    known: frozenset[Formula] = frozenset()
+    known: frozenset[fo.Formula] = frozenset()
 
 
 class Following:
@@ -107,7 +94,7 @@ class Following:
         runs: Runs,
         bits: Mapping[Core, Bdd],
         inside: Mapping[Value, Bdd],
-        sentence: Expanded,
+        sentence: fo.Expanded,
         goal: Core,
         *,
         holds: bool,
@@ -117,7 +104,7 @@ class Following:
         self._m: Manager = runs.manager
         self._bits = {fact: _label(bit) for fact, bit in bits.items()}
         self._inside = {one: _label(bit) for one, bit in inside.items()}
-        self._variables = {one: Var(one) for one in inside}
+        self._variables = {one: fo.Var(one) for one in inside}
         self.tried = 0
         """The number of states that were searched."""
         self._rings_of: dict[Core, list[Bdd]] = {}
@@ -171,7 +158,7 @@ class Following:
                 known = self._known(at)
                 if refutation(self._sentence, at.run, known) is not None:
                     return Found(at.run, known)
-            for body in (TRUE,) if done and self._of_truth else for_ever:
+            for body in (fo.TRUE,) if done and self._of_truth else for_ever:
                 key = at.state, body, tuple(at.values.items())
                 if key not in self._field.endless and len(self._field.endless) < loops:
                     self._field.endless.add(key)
@@ -229,11 +216,11 @@ class Following:
     def _rings_ahead(self, goal: Core) -> list[Bdd]:
         runs, m = self._runs, self._m
         match goal:
-            case Next("E", body):
+            case fo.Next("E", body):
                 return [m.false, *map(runs.preimage, self._rings(body))]
-            case Globally("E"):
+            case fo.Globally("E"):
                 return [runs.known(goal, m.true).may]
-            case Until("E", left, right):
+            case fo.Until("E", left, right):
                 through, last = runs.may(left), self._rings(right)
                 rings: list[Bdd] = []
                 seen = layer = m.false
@@ -250,23 +237,23 @@ class Following:
 
     def _where(self, goal: Core) -> Bdd:
         """Return where a goal may be true of a state, and what it says of all runs surely is."""
-        if not is_temporal(goal):
+        if not fo.is_temporal(goal):
             return self._runs.may(goal)
-        if isinstance(goal, And):
+        if isinstance(goal, fo.And):
             return self._m.conj(map(self._where, goal.parts))
         self._about_all.add(goal)
         return self._runs.surely(goal)
 
-    def _known(self, at: _At) -> frozenset[Formula]:
+    def _known(self, at: _At) -> frozenset[fo.Formula]:
         """Return what is surely true of all runs from a state, as far as the goal asks for it."""
-        values = {one: Const(value) for one, value in at.values.items()}
+        values = {one: fo.Const(value) for one, value in at.values.items()}
         known = (one for one in self._about_all if self._holds(one, at))
         return frozenset(core(substitute(self._free(one), values)) for one in known)
 
     # the deployment
 
     def _holds(self, formula: Core, at: _At) -> bool:
-        if is_temporal(formula):
+        if fo.is_temporal(formula):
             return self._m.satisfies(self._where(formula), self._image(at))
         return holds(self._free(formula), at.state, {one: at.values[one] for one in names_in(formula)})
 
@@ -297,13 +284,13 @@ class Following:
                     match later:
                         case None:
                             done = True
-                        case Next("E", body):
+                        case fo.Next("E", body):
                             following[body] = None
-                        case Until("E", left, right):
+                        case fo.Until("E", left, right):
                             waiting.append(right)
                             if self._holds(left, at):
                                 following[later] = None
-                        case Globally("E", body):
+                        case fo.Globally("E", body):
                             if self._holds(body, at):
                                 for_ever[body] = None
                         case _:
@@ -363,28 +350,28 @@ def _given(action: Action, values: Mapping[Value, Value]) -> tuple[tuple[str, Va
     return tuple(sorted(found))
 
 
-def _alternatives(goal: Core) -> Iterator[tuple[Formula, Core | None]]:
+def _alternatives(goal: Core) -> Iterator[tuple[fo.Formula, Core | None]]:
     """Yield ways to show a goal: a formula to hold now, and at most one about runs.
 
     Goals that need several runs have none.
     """
     match goal:
-        case _ if not is_temporal(goal):
+        case _ if not fo.is_temporal(goal):
             yield goal, None
-        case Next("E"):
-            yield TRUE, goal
-        case Until("E", left) | Globally("E", left) if not is_temporal(left):
-            yield TRUE, goal
-        case Not(And(parts)):
+        case fo.Next("E"):
+            yield fo.TRUE, goal
+        case fo.Until("E", left) | fo.Globally("E", left) if not fo.is_temporal(left):
+            yield fo.TRUE, goal
+        case fo.Not(fo.And(parts)):
             for part in parts:
-                yield from _alternatives(core(Not(part)))
-        case Not(Until("E") | Next("E") | Globally("E")):  # a claim about all runs
+                yield from _alternatives(core(fo.Not(part)))
+        case fo.Not(fo.Until("E") | fo.Next("E") | fo.Globally("E")):  # a claim about all runs
             yield goal, None
-        case And(parts):
+        case fo.And(parts):
             for ways in product(*(list(_alternatives(part)) for part in parts)):
                 later = [one for _, one in ways if one is not None]
                 if len(later) <= 1:
-                    yield core(conjunction(tuple(now for now, _ in ways))), later[0] if later else None
+                    yield core(fo.conjunction(tuple(now for now, _ in ways))), later[0] if later else None
         case _:
             pass
 

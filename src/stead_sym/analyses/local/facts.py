@@ -10,28 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.values import MARK, is_name, kind
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.names import constants
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    Atom,
-    Binder,
-    Const,
-    Count,
-    Exists,
-    Formula,
-    Term,
-    Var,
-    children,
-    free_variables,
-    is_compound,
-    is_temporal,
-    map_children,
-    subformulas,
-    terms,
-)
 from stead_sym.relational.schema import Schema, Value, tells_history
 
 
@@ -41,15 +25,19 @@ def as_fact(formula: Core) -> Core | None:
 
     Individuals are in no fact. Sentences that differ in the names of bound variables are one fact.
     """
-    if not isinstance(formula, Atom | Exists | Count) or free_variables(formula) or is_temporal(formula):
+    if (
+        not isinstance(formula, fo.Atom | fo.Exists | fo.Count)
+        or fo.free_variables(formula)
+        or fo.is_temporal(formula)
+    ):
         return None
-    if isinstance(formula, Atom) and any(map(is_compound, formula.args)):
+    if isinstance(formula, fo.Atom) and any(map(fo.is_compound, formula.args)):
         return None
-    parts = tuple(subformulas(formula))
-    if any(isinstance(part, Atom) and tells_history(part.relation) for part in parts):
+    parts = tuple(fo.subformulas(formula))
+    if any(isinstance(part, fo.Atom) and tells_history(part.relation) for part in parts):
         return None
-    own = (term for part in parts for term in terms(part))
-    if any(kind(term.value) != "named" for term in own if isinstance(term, Const)):
+    own = (term for part in parts for term in fo.terms(part))
+    if any(kind(term.value) != "named" for term in own if isinstance(term, fo.Const)):
         return None
     return renamed(formula)[0]
 
@@ -63,45 +51,51 @@ def renamed(formula: Core) -> tuple[Core, int]:
         below.append(nested)
         return changed
 
-    changed = map_children(of_child, formula)
+    changed = fo.map_children(of_child, formula)
     depth = max(below)
-    if isinstance(changed, Exists | Count):
+    if isinstance(changed, fo.Exists | fo.Count):
         name = f"{MARK}{depth}"
-        body = core(substitute(changed.body, {changed.binder.name: Var(name)}))
-        binder = Binder(name, changed.binder.sort, declared=changed.binder.declared)
+        body = core(substitute(changed.body, {changed.binder.name: fo.Var(name)}))
+        binder = fo.Binder(name, changed.binder.sort, declared=changed.binder.declared)
         return replace(changed, binder=binder, body=body), depth + 1
     return changed, depth
 
 
-def facts_in(formula: Formula) -> Iterator[Core]:
+def facts_in(formula: fo.Formula) -> Iterator[Core]:
     """Yield the facts that a formula reads; of nested ones the outer one."""
     f = core(formula)
     if (fact := as_fact(f)) is not None:
         yield fact
     else:
-        for child in children(f):
+        for child in fo.children(f):
             yield from facts_in(child)
 
 
 @lru_cache(maxsize=1 << 16)
-def projections(formula: Formula, schema: Schema) -> frozenset[Core]:
+def projections(formula: fo.Formula, schema: Schema) -> frozenset[Core]:
     """Return for each atom about a name and other values the fact that there is one about the name."""
     found = set()
-    for atom in subformulas(core(formula)):
-        if not isinstance(atom, Atom) or any(map(is_compound, atom.args)) or tells_history(atom.relation):
+    for atom in fo.subformulas(core(formula)):
+        if (
+            not isinstance(atom, fo.Atom)
+            or any(map(fo.is_compound, atom.args))
+            or tells_history(atom.relation)
+        ):
             continue
-        loose = [isinstance(term, Var) or kind(value_of(term, {})) != "named" for term in atom.args]
-        if not any(loose) or not any(isinstance(term, Const) and is_name(term.value) for term in atom.args):
+        loose = [isinstance(term, fo.Var) or kind(value_of(term, {})) != "named" for term in atom.args]
+        if not any(loose) or not any(
+            isinstance(term, fo.Const) and is_name(term.value) for term in atom.args
+        ):
             continue
         names = [f"{MARK}{place}" for place in range(len(loose))]
         args = [
-            Var(name) if is_loose else term
+            fo.Var(name) if is_loose else term
             for name, term, is_loose in zip(names, atom.args, loose, strict=True)
         ]
-        projection: Formula = replace(atom, args=tuple(args), primed=False)
+        projection: fo.Formula = replace(atom, args=tuple(args), primed=False)
         for name, sort, is_loose in zip(names, schema.relation(atom.relation).sorts, loose, strict=True):
             if is_loose:
-                projection = Exists(Binder(name, sort), projection)
+                projection = fo.Exists(fo.Binder(name, sort), projection)
         if (fact := as_fact(core(projection))) is not None:
             found.add(fact)
     return frozenset(found)
@@ -119,7 +113,7 @@ def mentions_some(formula: Core) -> bool:
 
 
 @lru_cache(maxsize=1 << 17)
-def with_values(formula: Formula, values: tuple[tuple[str, Term], ...]) -> Core:
+def with_values(formula: fo.Formula, values: tuple[tuple[str, fo.Term], ...]) -> Core:
     """Return the formula with terms for variables; the same in every round of facts and each question."""
     return core(substitute(formula, dict(values)))
 
@@ -127,4 +121,4 @@ def with_values(formula: Formula, values: tuple[tuple[str, Term], ...]) -> Core:
 @lru_cache(maxsize=1 << 17)
 def with_value(body: Core, name: str, value: Value) -> Core:
     """Return the formula with a value for a variable."""
-    return core(substitute(body, {name: Const(value)}))
+    return core(substitute(body, {name: fo.Const(value)}))

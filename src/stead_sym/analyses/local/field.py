@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.start import Start
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.history import begun
@@ -14,7 +15,6 @@ from stead_sym.deployment.semantics import given, outcomes, within
 from stead_sym.deployment.tool import Call
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -34,7 +34,7 @@ class Field:
         self,
         deployment: Deployment,
         start: Start,
-        selected: Mapping[tuple[str, str], Formula] = MappingProxyType({}),
+        selected: Mapping[tuple[str, str], fo.Formula] = MappingProxyType({}),
     ) -> None:
         """Take where an agent selects a call of a tool that others have, too (``selected``)."""
         self.deployment, self.start, self._selected = deployment, start, selected

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import mentions_individuals
 from stead_sym.analyses.local.moves import Context, Impossible, Move, conditions_of, individuals_of
 from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import kind
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import Binder, Const, Equal, Exists, Formula, Not, Var, conjunction
 from stead_sym.relational.schema import Value
 
 MOST_FAILED, MOST_FAILED_IN_ALL = 3, 8
@@ -34,7 +34,7 @@ class Lemmas:
     """
 
     known: list[Impossible] = field(default_factory=list)
-    never: dict[Formula, bool] = field(default_factory=dict)
+    never: dict[fo.Formula, bool] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
 
 
@@ -47,12 +47,12 @@ class Asking:
         facts: Iterable[Core],
         names: frozenset[Value],
         values: Mapping[str, Sequence[Value]],
-        is_never: Callable[[Formula, Sequence[Binder]], bool],
+        is_never: Callable[[fo.Formula, Sequence[fo.Binder]], bool],
     ) -> None:
         """Take the ``values`` of each sort; ``is_never`` shows that a condition is true of no values."""
         self._lemmas, self._facts, self._names, self._values = lemmas, tuple(facts), names, values
         self._is_never = is_never
-        self._tried = set[Formula]()
+        self._tried = set[fo.Formula]()
 
     def finds(self, steps: Steps, made: Iterable[tuple[Move, Bdd]]) -> bool:
         """Return if a move is now shown to be impossible in all of the states from which it would be made."""
@@ -62,7 +62,7 @@ class Asking:
                 continue
             context = steps.context(states, self._facts)
             # what sentences say is the same for more questions
-            sentences = frozenset(one for one in context if isinstance(one[0], Exists))
+            sentences = frozenset(one for one in context if isinstance(one[0], fo.Exists))
             for some in dict.fromkeys((sentences, context)):
                 if some and self._shows(move, some):
                     one = Impossible(move.tool.name, move.by, move.values, self._names, some)
@@ -73,15 +73,15 @@ class Asking:
 
     def _shows(self, move: Move, context: Context) -> bool:
         """Return if a move is now shown to be impossible in a context."""
-        loose = {one: Binder(one, sort) for one, sort in individuals_of(move).items()}
+        loose = {one: fo.Binder(one, sort) for one, sort in individuals_of(move).items()}
         different = (
-            Not(Equal(Var(one), Const(value)))
+            fo.Not(fo.Equal(fo.Var(one), fo.Const(value)))
             for one, binder in loose.items()
             if kind(move.values[one]) == "other"
             for value in self._values[binder.sort]
         )
-        said = (fact if true else Not(fact) for fact, true in sorted(context, key=str))
-        condition = conjunction((*said, *different, *conditions_of(move, loose)))
+        said = (fact if true else fo.Not(fact) for fact, true in sorted(context, key=str))
+        condition = fo.conjunction((*said, *different, *conditions_of(move, loose)))
         if mentions_individuals(core(condition)) or condition in self._tried:
             return False
         self._tried.add(condition)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import facts_in
 from stead_sym.analyses.local.moves import Certain, Move, conditions, in_terms
 from stead_sym.analyses.local.reading import Reading, is_instance, tuple_in
@@ -34,7 +35,6 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute_terms
-from stead_sym.logic.syntax import And, Atom, Const, Not, conjuncts, free_variables, is_compound
 from stead_sym.relational.schema import tells_history
 
 MOST_NAMED = 16
@@ -48,7 +48,7 @@ class _Tally:
     A move ``adds`` one each time, or takes one away. If it is the ``first`` there was none before.
     """
 
-    atom: Atom
+    atom: fo.Atom
     adds: bool
     first: bool = False
 
@@ -126,7 +126,7 @@ class Lasting:
             return False
         values, states = in_terms(move.values), moves[move]
         given = [
-            core(part) for f in conditions(move.tool, move.effect, values) for part in conjuncts(core(f))
+            core(part) for f in conditions(move.tool, move.effect, values) for part in fo.conjuncts(core(f))
         ]
 
         def ends(given: Sequence[Core], states: Bdd) -> bool:
@@ -135,11 +135,11 @@ class Lasting:
         if ends(given, states):
             return True
         for part in given:
-            if isinstance(part, Not) and isinstance(part.body, And):
-                cases = [core(Not(one)) for one in part.body.parts]
+            if isinstance(part, fo.Not) and isinstance(part.body, fo.And):
+                cases = [core(fo.Not(one)) for one in part.body.parts]
                 if all(
                     here == self._reading.manager.false
-                    or ends([*given, *(core(one) for one in conjuncts(case))], here)
+                    or ends([*given, *(core(one) for one in fo.conjuncts(case))], here)
                     for case in cases
                     for here in [states & self._reading(case).may]
                 ):
@@ -150,11 +150,11 @@ class Lasting:
         """Yield tallies that a move surely changes, made in these states where the ``given`` is true."""
         write, false = self._write(move), self._reading.manager.false
         for atom in given:
-            if isinstance(atom, Atom) and _is_plain(atom):
+            if isinstance(atom, fo.Atom) and _is_plain(atom):
                 _, deleted = write.changes(atom)
                 if states <= deleted.must:
                     yield self._tally(atom, adds=False)
-        nothing = [part.body for part in given if isinstance(part, Not)]
+        nothing = [part.body for part in given if isinstance(part, fo.Not)]
         for statement in move.effect.statements:
             if not isinstance(statement, Insert):
                 continue
@@ -172,12 +172,12 @@ class Lasting:
             ):
                 yield tally
 
-    def _tally(self, atom: Atom, *, adds: bool) -> _Tally:
+    def _tally(self, atom: fo.Atom, *, adds: bool) -> _Tally:
         sorts = self._reading.schema.relation(atom.relation).sorts
         args = (
             term
             if kind(value_of(term, {})) == "named"
-            else Const(individual("any", sort, f"column {column}"))
+            else fo.Const(individual("any", sort, f"column {column}"))
             for column, (term, sort) in enumerate(zip(atom.args, sorts, strict=True))
         )
         return _Tally(replace(atom, args=tuple(args)), adds)
@@ -188,7 +188,7 @@ class Lasting:
         sorts = {
             sort_of(term.value)
             for term in tally.atom.args
-            if isinstance(term, Const) and kind(term.value) == "any"
+            if isinstance(term, fo.Const) and kind(term.value) == "any"
         }
         if endless and not sorts.isdisjoint(self._unlisted):
             return False
@@ -204,17 +204,17 @@ class Lasting:
         return True
 
 
-def _is_plain(atom: Atom) -> bool:
+def _is_plain(atom: fo.Atom) -> bool:
     """Return if an atom is one of the database, of values."""
     return not (
         atom.primed
-        or free_variables(atom)
-        or any(map(is_compound, atom.args))
+        or fo.free_variables(atom)
+        or any(map(fo.is_compound, atom.args))
         or tells_history(atom.relation)
     )
 
 
-def _is_an_instance(atom: Atom, sentence: Core) -> bool:
+def _is_an_instance(atom: fo.Atom, sentence: Core) -> bool:
     """Return if a tuple as the atom makes a sentence true that says that there is one."""
     some = tuple_in(sentence)
     return (

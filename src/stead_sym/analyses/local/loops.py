@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.field import Field
 from stead_sym.deployment.semantics import breaks_claim, each_call
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph
-from stead_sym.logic.syntax import TRUE, Globally
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -181,4 +181,4 @@ class Loops:
         )
         found = Labelling(graph, self._field.restriction)
         start = self._states[0]
-        return found.forever(TRUE, start) if found.holds(Globally("E", TRUE), start) else None
+        return found.forever(fo.TRUE, start) if found.holds(fo.Globally("E", fo.TRUE), start) else None

@@ -41,6 +41,7 @@ from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.abstraction import MOST_FACTS, Scope
 from stead_sym.analyses.local.field import Field, can_be_followed
@@ -61,7 +62,6 @@ from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import core
 from stead_sym.logic.names import constants
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Atom, Compare, Expanded, Formula, Globally, Not, conjuncts, subformulas
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 from stead_sym.support.printable import plural
@@ -101,8 +101,8 @@ class Local:
         *,
         exact: frozenset[str] = frozenset(),
         turns: tuple[tuple[Tool, ...], ...] = (),
-        selected: Mapping[tuple[str, str], Formula] = MappingProxyType({}),
-        acting: tuple[Formula, ...] = (),
+        selected: Mapping[tuple[str, str], fo.Formula] = MappingProxyType({}),
+        acting: tuple[fo.Formula, ...] = (),
         wider: Local | None = None,
         keys: bool = True,
     ) -> None:
@@ -159,7 +159,7 @@ class Local:
             self._keys[relation] = None  # nothing rests on what is to be shown
             claim = claim_named(self.deployment, f"key of {relation}")
             assert claim is not None
-            formula = expand(Globally("A", claim.invariant), {})
+            formula = expand(fo.Globally("A", claim.invariant), {})
             if isinstance(Local(self.deployment, self._backend, keys=False).shown(formula), Shown):
                 self._keys[relation] = keys
         return self._keys[relation]
@@ -175,7 +175,7 @@ class Local:
             return False
         if relation not in self._single:
             one = determined(self.deployment, self.deployment.schema.relation(relation), ())
-            found = Local(self.deployment, self._backend, keys=False).shown(expand(Globally("A", one), {}))
+            found = Local(self.deployment, self._backend, keys=False).shown(expand(fo.Globally("A", one), {}))
             self._single[relation] = isinstance(found, Shown)
         return self._single[relation]
 
@@ -196,7 +196,7 @@ class Local:
 
     @at_work()
     def shown(
-        self, formula: Expanded, *, refuting: bool = False, negated: Expanded | None = None
+        self, formula: fo.Expanded, *, refuting: bool = False, negated: fo.Expanded | None = None
     ) -> Shown | Refuted | str:
         """Return how a sentence is shown to hold, or why it is not shown.
 
@@ -254,7 +254,7 @@ class Local:
         return found
 
     def _for_every_agent(
-        self, formula: Expanded, refuting: bool = False, negated: Expanded | None = None
+        self, formula: fo.Expanded, refuting: bool = False, negated: fo.Expanded | None = None
     ) -> Shown | None:
         """Return how a sentence is shown whatever the agents select, None if it is not.
 
@@ -273,7 +273,9 @@ class Local:
     def _turns_in(self, normal: Normal) -> tuple[tuple[Tool, ...], ...]:
         return tuple(tuple(with_normal_forms(tool, normal) for tool in tools) for tools in self._turns)
 
-    def _of_all(self, asked: Sequence[Formula], scope: Scope, runs: Refuting | None) -> Shown | Refuted | str:
+    def _of_all(
+        self, asked: Sequence[fo.Formula], scope: Scope, runs: Refuting | None
+    ) -> Shown | Refuted | str:
         """Return how all questions are shown, a run that breaks one, or why one is left open."""
         most, left = 0, list[str]()
         for whole, parts in together(asked):
@@ -294,14 +296,14 @@ class Local:
                         most = max(most, one)
         return left[0] if left else Shown(most, len(asked))
 
-    def _answered(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
+    def _answered(self, question: fo.Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
         """Return on how many facts a question is shown, a run that breaks it, or why there is neither."""
         try:
             return self._decided(question, scope, refuting)
         except Undecided as undecided:
             return str(undecided)
 
-    def _decided(self, question: Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
+    def _decided(self, question: fo.Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
         """Return the same; raise `Undecided` at a limit."""
         asked = Question(question, scope, self._backend)
         schema = self.deployment.schema
@@ -311,10 +313,10 @@ class Local:
         early = self._by_witness(question, replace(scope, asking=False), fair)
         return asked.answer(refuting, early, self._by_witness(question, scope, others))
 
-    def _may_be_fair(self, question: Formula) -> bool:
+    def _may_be_fair(self, question: fo.Formula) -> bool:
         """Return if a question is AG about endless runs, on which events have to come."""
         return (
-            isinstance(question, Globally)
+            isinstance(question, fo.Globally)
             and not self.deployment.fair
             and bool(self._fair_events)
             and _is_endless(question)
@@ -327,19 +329,19 @@ class Local:
 
     def _by_witness(
         self,
-        question: Formula,
+        question: fo.Formula,
         scope: Scope,
         witnesses: Iterable[Witness],
     ) -> Iterator[int]:
         """Yield on how many facts a question is shown with a value more, one of a witness."""
-        if not isinstance(question, Globally) or question.path != "A":
+        if not isinstance(question, fo.Globally) or question.path != "A":
             return
         used = {sort: numbered(names_in(question), sort) for sort in scope.named}
-        assumed = [part for part in conjuncts(core(Not(question.body))) if isinstance(part, Atom)]
+        assumed = [part for part in fo.conjuncts(core(fo.Not(question.body))) if isinstance(part, fo.Atom)]
         new = (  # of an atom that the question assumes one case is the question again
             (binders, condition)
             for binders, condition in dict.fromkeys(witnesses)
-            if not isinstance(condition, Atom)
+            if not isinstance(condition, fo.Atom)
             or not any(
                 one.relation == condition.relation and is_instance(condition.args, one.args)
                 for one in assumed
@@ -350,7 +352,7 @@ class Local:
             if (most := self._facts_for(cases, scope)) is not None:
                 yield most
 
-    def _facts_for(self, questions: Iterable[Formula], scope: Scope) -> int | None:
+    def _facts_for(self, questions: Iterable[fo.Formula], scope: Scope) -> int | None:
         """Return on how many facts all questions are shown, None if one is not."""
         most = 0
         for question in questions:
@@ -363,13 +365,13 @@ class Local:
             most = max(most, how)
         return most
 
-    def _mentioned(self, formula: Formula) -> Mapping[str, tuple[Value, ...]]:
+    def _mentioned(self, formula: fo.Formula) -> Mapping[str, tuple[Value, ...]]:
         """Return per sort the constants that the deployment or the formula mentions.
 
         Of a finite sort these are all, if they are few or the formula compares them.
         """
         found = self._in_tools | constants(formula)
-        compared = {part.sort for part in subformulas(formula) if isinstance(part, Compare)}
+        compared = {part.sort for part in fo.subformulas(formula) if isinstance(part, fo.Compare)}
         of_sort, sorts = self.deployment.constants, self.deployment.schema.sorts
         whole = {s.name for s in sorts if s.values and (s.name in compared or len(s.values) <= FEW_VALUES)}
         return {
@@ -400,12 +402,12 @@ def _in_normal_form(
     return deployment.with_tools(tools), normal
 
 
-def _is_endless(question: Formula) -> bool:
+def _is_endless(question: fo.Formula) -> bool:
     """Return if a question is about endless runs."""
-    return any(isinstance(part, Globally) for part in subformulas(core(question)))
+    return any(isinstance(part, fo.Globally) for part in fo.subformulas(core(question)))
 
 
-def _formulas(tool: Tool) -> Iterator[Formula]:
+def _formulas(tool: Tool) -> Iterator[fo.Formula]:
     """Yield all formulas of a tool and its effects, and the atoms of its statements."""
     yield tool.guard
     for effect in tool.effects:

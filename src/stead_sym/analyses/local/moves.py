@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import with_values
 from stead_sym.analyses.local.reading import Known
 from stead_sym.analyses.local.values import is_name, kind, sort_of
 from stead_sym.deployment.tool import Choose, Effect, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import Const, Formula, Term, Var, conjuncts
 from stead_sym.relational.schema import Value
 
 Context: TypeAlias = frozenset[tuple[Core, bool]]
@@ -115,12 +115,12 @@ class Impossible:
         )
 
 
-def in_terms(values: Mapping[str, Value]) -> Mapping[str, Term]:
+def in_terms(values: Mapping[str, Value]) -> Mapping[str, fo.Term]:
     """Return the values as terms."""
-    return {name: Const(value) for name, value in values.items()}
+    return {name: fo.Const(value) for name, value in values.items()}
 
 
-def conditions(tool: Tool, effect: Effect, values: Mapping[str, Term]) -> Iterator[Formula]:
+def conditions(tool: Tool, effect: Effect, values: Mapping[str, fo.Term]) -> Iterator[fo.Formula]:
     """Yield the conditions for taking the alternative with these values."""
     for formula in (tool.guard, effect.when, *(s.where for s in effect.statements if isinstance(s, Choose))):
         yield with_values(formula, tuple(values.items()))
@@ -133,6 +133,6 @@ def individuals_of(move: Move) -> Mapping[str, str]:
 
 def conditions_of(move: Move, loose: Container[str]) -> Iterator[Core]:
     """Yield the conditions of a move, with some of its variables as they are."""
-    values = {one: Var(one) if one in loose else Const(v) for one, v in move.values.items()}
+    values = {one: fo.Var(one) if one in loose else fo.Const(v) for one, v in move.values.items()}
     for formula in conditions(move.tool, move.effect, values):
-        yield from map(core, conjuncts(core(formula)))
+        yield from map(core, fo.conjuncts(core(formula)))

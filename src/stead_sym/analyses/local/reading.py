@@ -22,32 +22,13 @@ from functools import cached_property
 from itertools import chain, product
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import as_fact, mentions_some, with_value
 from stead_sym.analyses.local.values import individual, is_constant, is_name, kind, same, sort_of
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import compares, value_of
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Count,
-    Equal,
-    Exists,
-    Formula,
-    Iff,
-    Not,
-    Temporal,
-    Term,
-    Truth,
-    Var,
-    conjuncts,
-    is_compound,
-)
 from stead_sym.relational.schema import Schema, Value, is_numeral, tells_history
 
 MOST_COMPARED = 10_000
@@ -72,13 +53,13 @@ class Fixed:
         """Return the names of the variables in use."""
         return frozenset(self._parts.values())
 
-    def __call__(self, formula: Formula) -> Known:
+    def __call__(self, formula: fo.Formula) -> Known:
         """Return where the formula must, and where it may, be true."""
         f = core(formula)
         match f:
-            case Not(body):
+            case fo.Not(body):
                 return ~self(body)
-            case And(parts):
+            case fo.And(parts):
                 whole = self._reading.true
                 for part in parts:
                     whole = whole & self(part)
@@ -112,22 +93,22 @@ class Known:
         return Known(self.must | other.must, self.may | other.may)
 
 
-def tuple_in(sentence: Core) -> Atom | None:
+def tuple_in(sentence: Core) -> fo.Atom | None:
     """Return the atom of a sentence ∃x. R(t), which is true where any such tuple is; None for any other."""
     # A step may write an integer that its sort does not declare.
-    while isinstance(sentence, Exists) and not sentence.binder.declared:
+    while isinstance(sentence, fo.Exists) and not sentence.binder.declared:
         if not implies_active(sentence.body, sentence.binder.name):
             return None
         sentence = sentence.body
-    return sentence if isinstance(sentence, Atom) and not any(map(is_compound, sentence.args)) else None
+    return sentence if isinstance(sentence, fo.Atom) and not any(map(fo.is_compound, sentence.args)) else None
 
 
-def is_instance(pattern: Sequence[Term], args: Sequence[Term]) -> bool:
+def is_instance(pattern: Sequence[fo.Term], args: Sequence[fo.Term]) -> bool:
     """Return if these arguments, constants, surely are as in a pattern for some values of its variables."""
     images: dict[str, Value] = {}
     for term, arg in zip(pattern, args, strict=True):
         value = value_of(arg, {})
-        if isinstance(term, Var) and term.name not in images:
+        if isinstance(term, fo.Var) and term.name not in images:
             images[term.name] = value
         elif same(value_of(term, images), value) is not True:
             return False
@@ -160,7 +141,7 @@ class Reading:
         self.nothing = Known(manager.false, manager.true)
         self.true, self.false = Known(manager.true, manager.true), Known(manager.false, manager.false)
 
-    def __call__(self, formula: Formula) -> Known:
+    def __call__(self, formula: fo.Formula) -> Known:
         """Return where a closed first-order formula must, and where it may, be true."""
         f = core(formula)
         known = self._memo.get(f)
@@ -173,47 +154,47 @@ class Reading:
     def by_operator(self, f: Core) -> Known:
         """Return the same by the outermost operator, even if the formula is a followed fact."""
         match f:
-            case Truth(value):
+            case fo.Truth(value):
                 return self.constant(value)
-            case Equal(left, right) if not (is_compound(left) or is_compound(right)):
+            case fo.Equal(left, right) if not (fo.is_compound(left) or fo.is_compound(right)):
                 return self.constant(self._equal(value_of(left, {}), value_of(right, {})))
-            case Compare(_, left, right, str(sort)) if sort != INTEGERS:
+            case fo.Compare(_, left, right, str(sort)) if sort != fo.INTEGERS:
                 one, other = (self._stands_for(value_of(term, {}), sort) for term in (left, right))
                 pairs = product(one, other) if len(one) * len(other) <= MOST_COMPARED else ()
                 truths = {compares(f, *pair, self.schema) for pair in pairs}
                 return self.constant(truths.pop()) if len(truths) == 1 else self.nothing
-            case Equal() | Compare():
+            case fo.Equal() | fo.Compare():
                 return self.nothing
-            case Atom():
+            case fo.Atom():
                 return self.atom(f)
-            case Not(body):
+            case fo.Not(body):
                 return ~self(body)
-            case And(parts):
+            case fo.And(parts):
                 whole = self.true
                 for part in parts:
                     if whole == self.false:
                         break
                     whole = whole & self(part)
                 return whole
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 a, b = self(left), self(right)
                 return (a & b) | (~a & ~b)
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return self._some(binder, body, 1)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 return self._some(binder, body, number)
-            case _ if isinstance(f, Temporal):
+            case _ if isinstance(f, fo.Temporal):
                 raise ValueError(f"temporal operator in a first-order formula: {f}")
             case _:
                 raise outside_kernel(f)
 
-    def atom(self, atom: Atom) -> Known:
+    def atom(self, atom: fo.Atom) -> Known:
         """Return what is known of an atom that is not followed.
 
         It is false if it has a `new` value, if a sentence is that says that there is one like it, or if
         another tuple with the same key is true.
         """
-        if any(map(is_compound, atom.args)) or tells_history(atom.relation):
+        if any(map(fo.is_compound, atom.args)) or tells_history(atom.relation):
             return self.nothing
         values = [value_of(term, {}) for term in atom.args]
         if "new" in map(kind, values):
@@ -239,22 +220,22 @@ class Reading:
         """Return the values of the atoms that are followed, by relation."""
         found: dict[str, list[tuple[Sequence[Value], Bdd]]] = {}
         for fact, bit in self._followed.items():
-            if isinstance(fact, Atom):
+            if isinstance(fact, fo.Atom):
                 values = [value_of(term, {}) for term in fact.args]
                 found.setdefault(fact.relation, []).append((values, bit))
         return found
 
     @cached_property
-    def _implied(self) -> Mapping[str, list[tuple[Atom, Bdd]]]:
+    def _implied(self) -> Mapping[str, list[tuple[fo.Atom, Bdd]]]:
         """Return the atoms R(t) of the sentences ∃x. R(t) that are followed with their bits, by relation."""
-        found: dict[str, list[tuple[Atom, Bdd]]] = {}
+        found: dict[str, list[tuple[fo.Atom, Bdd]]] = {}
         for fact, bit in self._followed.items():
             atom = tuple_in(fact)
             if atom is not None and atom is not fact:
                 found.setdefault(atom.relation, []).append((atom, bit))
         return found
 
-    def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
+    def witnesses(self, binder: fo.Binder, body: Core) -> Iterable[Value]:
         """Return individuals of which the body of ∃x may surely be true; none unless a step inserts them."""
         return ()
 
@@ -277,13 +258,13 @@ class Reading:
             return (value,)
         return self.rest.get(sort, ()) if kind(value) in ("named", "other", "some") else ()
 
-    def others(self, binder: Binder) -> list[Value]:
+    def others(self, binder: fo.Binder) -> list[Value]:
         """Return `some` individual if a variable has values beside the constants and names."""
         if binder.sort in self.open_sorts:
             return [individual("some", binder.sort, binder.name)]
         return []
 
-    def _some(self, binder: Binder, body: Core, number: int) -> Known:
+    def _some(self, binder: fo.Binder, body: Core, number: int) -> Known:
         """Return where at least ``number`` values satisfy the body."""
         m = self.manager
         if number <= 0:
@@ -311,29 +292,29 @@ class Reading:
         """Return states in which a value is active: a fact has it, or a sentence says that one has."""
         if (sort, value) not in self._where_active:
             tuples = list(chain.from_iterable(self._implied.values()))
-            atoms = ((fact, bit) for fact, bit in self._followed.items() if isinstance(fact, Atom))
+            atoms = ((fact, bit) for fact, bit in self._followed.items() if isinstance(fact, fo.Atom))
             tuples += [(fact, bit) for fact, bit in atoms if not fact.primed]
             sorts = {relation.name: relation.sorts for relation in self.schema.relations}
             self._where_active[sort, value] = self.manager.disj(
                 bit
                 for atom, bit in tuples
-                if (Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)
+                if (fo.Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)
             )
         return self._where_active[sort, value]
 
-    def _determined(self, binder: Binder, body: Core) -> list[dict[Value, Bdd]]:
+    def _determined(self, binder: fo.Binder, body: Core) -> list[dict[Value, Bdd]]:
         """Return, for each required atom whose key determines the variable, its followed bits by value."""
         found = []
-        for part in conjuncts(body):
-            if isinstance(part, Atom) and not part.primed and Var(binder.name) in part.args:
+        for part in fo.conjuncts(body):
+            if isinstance(part, fo.Atom) and not part.primed and fo.Var(binder.name) in part.args:
                 facts = {v: as_fact(with_value(part, binder.name, v)) for v in self.values[binder.sort]}
                 known = {
                     v: self._followed[f] for v, f in facts.items() if f is not None and f in self._followed
                 }
                 keys = self._keys(part.relation) if known else None
-                if keys is not None and Var(binder.name) not in {part.args[column] for column in keys}:
+                if keys is not None and fo.Var(binder.name) not in {part.args[column] for column in keys}:
                     found.append(known)
         return found
 
-    def _at(self, binder: Binder, body: Core, value: Value) -> Known:
+    def _at(self, binder: fo.Binder, body: Core, value: Value) -> Known:
         return self(with_value(body, binder.name, value))

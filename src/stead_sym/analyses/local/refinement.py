@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.abstraction import Abstraction, Facts, Scope
 from stead_sym.analyses.local.concrete import Following, Found
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
@@ -27,7 +28,6 @@ from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import TRUE, Atom, Binder, Exists, Expanded, Formula, Not
 from stead_sym.support.printable import plural
 
 MOST_FOR_KEYS = 24
@@ -56,7 +56,7 @@ class Refuted:
 
     facts: int
     run: Trace
-    known: frozenset[Formula] = frozenset()
+    known: frozenset[fo.Formula] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Refuting:
     """Runs by which a ``sentence`` is false, or ``holds``, are followed in the deployment of a ``field``."""
 
     field: Field
-    sentence: Expanded
+    sentence: fo.Expanded
     holds: bool
 
 
@@ -87,7 +87,7 @@ class _Ways:
 class Question:
     """One question, asked with more and more facts."""
 
-    def __init__(self, question: Formula, scope: Scope, backend: Backend | None) -> None:
+    def __init__(self, question: fo.Formula, scope: Scope, backend: Backend | None) -> None:
         self._question, self._scope, self._backend = question, scope, backend
         self._facts = Facts(scope, names_in(question), backend)
         self._left: Sequence[Left] = ()
@@ -101,7 +101,7 @@ class Question:
         is searched, and before facts join that say little about what a run may go on with.
         """
         whole = self._scope.normal(decided(core(self._question), self._scope.deployment.schema))
-        if whole == TRUE:
+        if whole == fo.TRUE:
             return 0
         more = frozenset(facts_in(whole))
         names, values = frozenset(self._facts.inside), self._facts.values
@@ -174,7 +174,7 @@ class Question:
 
     def _search(self, refuting: Refuting, runs: Runs) -> Following:
         now, inside = self._facts.now, self._facts.inside
-        sentence, broken = refuting.sentence, core(Not(self._question))
+        sentence, broken = refuting.sentence, core(fo.Not(self._question))
         return Following(refuting.field, runs, now, inside, sentence, broken, holds=refuting.holds)
 
     def _first_new(self, sets: Iterable[frozenset[Core]]) -> frozenset[Core] | None:
@@ -216,7 +216,7 @@ class Question:
 
         return sorted(sets, key=cost)
 
-    def _is_never(self, condition: Formula, binders: Sequence[Binder]) -> bool:
+    def _is_never(self, condition: fo.Formula, binders: Sequence[fo.Binder]) -> bool:
         """Return if it is shown that a condition is true of no values in any reachable state."""
         used = {sort: numbered(self._facts.inside, sort) for sort in self._scope.named}
         scope = replace(self._scope, most=MOST_FOR_KEYS, turns=(), asking=False)
@@ -247,7 +247,7 @@ class Question:
         """
         found: set[Core] = set()
         for fact in facts:
-            if isinstance(fact, Exists):
+            if isinstance(fact, fo.Exists):
                 for value in self._facts.values[fact.binder.sort]:
                     body = with_value(fact.body, fact.binder.name, value)
                     known = reading(body)
@@ -262,9 +262,9 @@ def _union(sets: Iterable[frozenset[Core]]) -> frozenset[Core]:
 
 def _is_plain(fact: Core) -> bool:
     """Return if a fact is an atom, or that there is a tuple: it costs little to follow, and may do."""
-    while isinstance(fact, Exists):
+    while isinstance(fact, fo.Exists):
         fact = fact.body
-    return isinstance(fact, Atom)
+    return isinstance(fact, fo.Atom)
 
 
 def _not_found(search: Following, refuting: Refuting) -> str:

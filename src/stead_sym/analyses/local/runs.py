@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.lasting import Lasting
 from stead_sym.analyses.local.moves import Action, Move, Sure
 from stead_sym.analyses.local.reading import Known, Reading
 from stead_sym.analyses.local.relations import Relations
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.syntax import And, Globally, Iff, Next, Not, Until, children, is_temporal
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +116,21 @@ class Runs:
         A run that shows E… has to take these: first to where the operator's last part may be true, then on.
         """
         match f:
-            case Until("E", left, right):
+            case fo.Until("E", left, right):
                 target = self.known(right, within).may & within
                 layers = self.layers(states, target, self.known(left, within).may)
                 yield self.on_the_way(layers, target)
                 yield from self.ways(right, layers[-1] & target, within)
-            case Next("E", body):
+            case fo.Next("E", body):
                 target = self.known(body, within).may & within
                 false = self._m.false
                 before = ((one, self.before(one, target) & states) for one in self.actions)
                 yield ((one, some) for one, some in before if some != false)
                 yield from self.ways(body, self.image(states) & target, within)
-            case And(parts):
+            case fo.And(parts):
                 for part in parts:
                     yield from self.ways(part, states, within)
-            case Not(Not(body)):
+            case fo.Not(fo.Not(body)):
                 yield from self.ways(body, states, within)
             case _:
                 pass  # no step matters, or all do
@@ -141,7 +141,7 @@ class Runs:
         No step leaves ``within``. The less states are ``asked`` for, by default all, the better it is known
         there what goes on for ever.
         """
-        if not is_temporal(f):
+        if not fo.is_temporal(f):
             return self._reading(f)
         asked = within if asked is None else asked & within
         if (f, within, asked) not in self._known:
@@ -151,25 +151,25 @@ class Runs:
     def _computed(self, f: Core, within: Bdd, asked: Bdd) -> Known:
         m = self._m
         match f:
-            case Not(body):
+            case fo.Not(body):
                 return ~self.known(body, within, asked)
-            case And(parts):
+            case fo.And(parts):
                 whole = self._reading.true
-                for part in sorted(parts, key=is_temporal):
+                for part in sorted(parts, key=fo.is_temporal):
                     whole = whole & self.known(part, within, asked & whole.may)
                 return whole
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 a, b = self.known(left, within), self.known(right, within)
                 return (a & b) | (~a & ~b)
-            case Next("E", body):
+            case fo.Next("E", body):
                 known = self.known(body, within)
                 surely = self._surely_before(known.must & within, within)
                 return Known(surely, self.preimage(known.may & within))
-            case Until("E", left, right):
+            case fo.Until("E", left, right):
                 a, b = self.known(left, within), self.known(right, within)
                 surely = self._surely_reaching(a.must & within, b.must & within, within)
                 return Known(surely, self._all.reaching(a.may & within, b.may & within))
-            case Globally("E", body):
+            case fo.Globally("E", body):
                 states = self._staying(self.known(body, within).may & within)
                 if self._lasting is not None and states & asked != m.false:
                     states = self._staying_from(states & asked, states, self._lasting)
@@ -199,16 +199,16 @@ class Runs:
     def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
         """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
         match f:
-            case Until("E", left, right):
+            case fo.Until("E", left, right):
                 target = self.known(f, within).must & within
                 yield from self._leading_to(target, self.known(left, within).may & within & ~target, within)
                 yield from self.helpful(right, within)
-            case Next("E", body):
+            case fo.Next("E", body):
                 open_ = within & ~self.known(f, within).must
                 yield from self._leading_to(self.known(body, within).must & within, open_, within)
                 yield from self.helpful(body, within)
-            case Not() | And() | Iff() | Globally() if is_temporal(f):
-                for part in children(f):
+            case fo.Not() | fo.And() | fo.Iff() | fo.Globally() if fo.is_temporal(f):
+                for part in fo.children(f):
                     yield from self.helpful(part, within)
             case _:
                 pass  # no step matters, or a quantifier over runs

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Effect, Statement, Tool
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import TRUE, Atom, conjuncts
 
 
 def emptying(deployment: Deployment, single: Callable[[str], bool]) -> Deployment:
@@ -36,11 +36,11 @@ def emptying(deployment: Deployment, single: Callable[[str], bool]) -> Deploymen
     return deployment.with_tools(tools)
 
 
-def _deleted(tool: Tool, effect: Effect, statement: Statement) -> Atom | None:
+def _deleted(tool: Tool, effect: Effect, statement: Statement) -> fo.Atom | None:
     """Return the atom that a statement deletes and the guard, or the condition, asks for; None for others."""
     match statement:
-        case Delete(atom, (), where) if where == TRUE and atom.args:
-            asked = (*conjuncts(core(tool.guard)), *conjuncts(core(effect.when)))
+        case Delete(atom, (), where) if where == fo.TRUE and atom.args:
+            asked = (*fo.conjuncts(core(tool.guard)), *fo.conjuncts(core(effect.when)))
             return atom if core(atom) in asked else None
         case _:
             return None

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import count
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.values import is_name, sort_of
 from stead_sym.analyses.local.writes import depends_on_activity
 from stead_sym.deployment.deployment import Deployment
@@ -24,24 +25,6 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.kernel import Core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Compare,
-    Const,
-    Count,
-    Exists,
-    Formula,
-    Term,
-    Var,
-    arguments,
-    is_compound,
-    map_children,
-    map_terms,
-    relations_in,
-    subformulas,
-    terms,
-)
 from stead_sym.relational.schema import Value
 
 _Choice = tuple[Value, ...]
@@ -56,10 +39,10 @@ OUTSIDE = "\0outside"
 """A value outside C, which stands in no initial fact."""
 
 
-def names_in(fact: Formula) -> tuple[Value, ...]:
+def names_in(fact: fo.Formula) -> tuple[Value, ...]:
     """Return the names in a fact, sorted."""
-    own = (term for part in subformulas(fact) for term in terms(part))
-    return tuple(sorted({term.value for term in own if isinstance(term, Const) and is_name(term.value)}))
+    own = (term for part in fo.subformulas(fact) for term in fo.terms(part))
+    return tuple(sorted({term.value for term in own if isinstance(term, fo.Const) and is_name(term.value)}))
 
 
 def begins_with_at_most_one(deployment: Deployment, relation: str) -> bool:
@@ -81,7 +64,7 @@ class Start:
         }
         sorts = deployment.schema.sorts
         self._listed = frozenset(sort.name for sort in sorts if sort.values is not None or sort.is_numeric)
-        self._true: dict[Formula, frozenset[_Choice] | None] = {}
+        self._true: dict[fo.Formula, frozenset[_Choice] | None] = {}
 
     def states(self, manager: Manager, bits: Mapping[Core, Bdd], inside: Mapping[Value, Bdd]) -> Bdd:
         """Return the abstract initial states; ``inside``: where a name stands for a value of C."""
@@ -215,20 +198,20 @@ class Start:
         return self._true[fact]
 
     def _look_up(self, fact: Core) -> frozenset[_Choice] | None:
-        if not self._open.isdisjoint(relations_in(fact)) or (self._open and depends_on_activity(fact)):
+        if not self._open.isdisjoint(fo.relations_in(fact)) or (self._open and depends_on_activity(fact)):
             return None
         names = names_in(fact)
         if _computes(fact) and not self._listed.isdisjoint(map(sort_of, names)):
             return None  # how a value outside C compares is not known
         if not names:
             return frozenset({()} if holds(fact, self._init) else ())
-        variables = {one: Var(one) for one in names}
+        variables = {one: fo.Var(one) for one in names}
         free = with_variables(fact, variables)
         if len(names) == 1:
             tried: Iterable[_Choice] = ((value,) for value in self._values[sort_of(names[0])])
         else:
             bounding = [*_bounding(free, count())]
-            if not set(names) <= {t.name for a in bounding for t in a.args if isinstance(t, Var)}:
+            if not set(names) <= {t.name for a in bounding for t in a.args if isinstance(t, fo.Var)}:
                 return None
             tried = {tuple(sigma[one] for one in names) for sigma in self._joined(bounding, set(names), {})}
         return frozenset(
@@ -244,30 +227,30 @@ class Start:
         return {sort: frozenset(values) for sort, values in self._values.items()}
 
     def _joined(
-        self, atoms: Sequence[Atom], names: Set[str], sigma: Mapping[str, Value]
+        self, atoms: Sequence[fo.Atom], names: Set[str], sigma: Mapping[str, Value]
     ) -> Iterator[Mapping[str, Value]]:
         """Yield values of the names with which all atoms hold, for some values of the other variables."""
         if names <= sigma.keys() or not atoms:
             yield sigma
             return
 
-        def known(atom: Atom) -> int:
-            return sum(not isinstance(term, Var) or term.name in sigma for term in atom.args)
+        def known(atom: fo.Atom) -> int:
+            return sum(not isinstance(term, fo.Var) or term.name in sigma for term in atom.args)
 
         first = max(atoms, key=known)
         rest = [atom for atom in atoms if atom is not first]
-        pattern = [sigma.get(t.name) if isinstance(t, Var) else value_of(t, {}) for t in first.args]
+        pattern = [sigma.get(t.name) if isinstance(t, fo.Var) else value_of(t, {}) for t in first.args]
         for args in self._init.matching(first.relation, pattern):
             extended = dict(sigma)
-            pairs = [(t.name, v) for t, v in zip(first.args, args, strict=True) if isinstance(t, Var)]
+            pairs = [(t.name, v) for t, v in zip(first.args, args, strict=True) if isinstance(t, fo.Var)]
             if all(extended.setdefault(variable, value) == value for variable, value in pairs):
                 yield from self._joined(rest, names, extended)
 
 
 def _computes(fact: Core) -> bool:
     """Return if a fact compares values, or computes with them."""
-    parts = subformulas(fact)
-    return any(isinstance(part, Compare) or any(map(is_compound, arguments(part))) for part in parts)
+    parts = fo.subformulas(fact)
+    return any(isinstance(part, fo.Compare) or any(map(fo.is_compound, fo.arguments(part))) for part in parts)
 
 
 def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]], most: int) -> list[_Choice]:
@@ -280,30 +263,30 @@ def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]]
     return [choice for own in kinds.values() for choice in own]
 
 
-def with_variables(fact: Core, variables: Mapping[Value, Var]) -> Core:
+def with_variables(fact: Core, variables: Mapping[Value, fo.Var]) -> Core:
     """Return the fact with a variable for each name."""
 
-    def free(term: Term) -> Term:
-        return variables.get(term.value, term) if isinstance(term, Const) else term
+    def free(term: fo.Term) -> fo.Term:
+        return variables.get(term.value, term) if isinstance(term, fo.Const) else term
 
-    return map_children(lambda f: with_variables(f, variables), map_terms(free, fact))
+    return fo.map_children(lambda f: with_variables(f, variables), fo.map_terms(free, fact))
 
 
-def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[Atom]:
+def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[fo.Atom]:
     """Yield atoms that hold wherever the formula does, for some values of its bound variables.
 
     Each bound variable gets a name of its own.
     """
     match formula:
-        case Atom(_, args) if not any(map(is_compound, args)):
+        case fo.Atom(_, args) if not any(map(fo.is_compound, args)):
             yield formula
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _bounding(part, numbers)
-        case Exists(binder, body):
-            own = Var(f"{binder.name}#{next(numbers)}")
+        case fo.Exists(binder, body):
+            own = fo.Var(f"{binder.name}#{next(numbers)}")
             yield from _bounding(substitute(body, {binder.name: own}), numbers)
-        case Count("atleast", number, binder, body) if number > 0:
-            yield from _bounding(Exists(binder, body), numbers)
+        case fo.Count("atleast", number, binder, body) if number > 0:
+            yield from _bounding(fo.Exists(binder, body), numbers)
         case _:
             pass

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice, product
 from math import prod
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import facts_in, projections
 from stead_sym.analyses.local.moves import (
     Action,
@@ -37,23 +38,6 @@ from stead_sym.errors import Undecided
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Equal,
-    Exists,
-    Formula,
-    Term,
-    Var,
-    conjunction,
-    conjuncts,
-    free_variables,
-    subformulas,
-    terms,
-)
 from stead_sym.relational.schema import Value
 
 MOST_FAIR = 64
@@ -96,7 +80,7 @@ class Steps:
             for fact in bits
             for atom, _ in occurring(fact)
             for column, term in enumerate(atom.args)
-            if isinstance(term, Const)
+            if isinstance(term, fo.Const)
         }
 
     def actions(self) -> Iterator[Action]:
@@ -132,9 +116,9 @@ class Steps:
             for by in range(len(tool.effects)):
                 yield from self._ways(tool, by)
 
-    def _possible(self, tool: Tool, given: Mapping[str, Value]) -> Formula:
+    def _possible(self, tool: Tool, given: Mapping[str, Value]) -> fo.Formula:
         """Return that a tool can be called with these values, and some for the other parameters."""
-        happens = conjunction((tool.guard, can_take(self._deployment, tool)))
+        happens = fo.conjunction((tool.guard, can_take(self._deployment, tool)))
         return self._normal(_for_some(self._deployment, tool, given, happens))
 
     def sure(self, exact: Set[str]) -> Iterator[Sure]:
@@ -149,12 +133,12 @@ class Steps:
                     for given in self._given(tool):
                         moves = self._taken(tool, [by], given)
                         if any(move.action is not None for move in moves):
-                            happens = conjunction((tool.guard, can_take_effect(self._deployment, effect)))
+                            happens = fo.conjunction((tool.guard, can_take_effect(self._deployment, effect)))
                             some = self._normal(_for_some(self._deployment, tool, given, happens))
                             enabled = self._surely(tool, given, some)
                             yield Sure(enabled, moves, frozenset(facts_in(some)))
 
-    def certain(self, exact: Set[str], acting: Iterable[Formula]) -> Iterator[Certain]:
+    def certain(self, exact: Set[str], acting: Iterable[fo.Formula]) -> Iterator[Certain]:
         """Yield conditions under which a step is possible, whatever the agents select.
 
         They are the formulas ``acting``, and that a call of the tools that are ``exact`` is enabled.
@@ -165,7 +149,7 @@ class Steps:
             if tool.name in exact and not any(e.is_ensure or e.computed for e in tool.effects):
                 for given in self._given(tool):
                     some = self._possible(tool, given)
-                    if not free_variables(some):
+                    if not fo.free_variables(some):
                         known = Known(self._surely(tool, given, some), self._reading(some).may)
                         yield Certain(known, frozenset(facts_in(some)))
 
@@ -190,7 +174,7 @@ class Steps:
                 for chosen in product(*ranges):
                     yield event, {p.name: value for p, value in zip(event.params, chosen, strict=True)}
 
-    def _surely(self, tool: Tool, given: Mapping[str, Value], some: Formula) -> Bdd:
+    def _surely(self, tool: Tool, given: Mapping[str, Value], some: fo.Formula) -> Bdd:
         """Return where a tool surely can be called with these values, and some for the other parameters.
 
         ``some`` is the condition of that (`_for_some`). All values are active there. It is nowhere if the
@@ -204,7 +188,7 @@ class Steps:
                     return self._m.false
             elif not implies_active(core(tool.guard), param.name):
                 return self._m.false
-        return self._m.false if free_variables(some) else self._reading(some).must
+        return self._m.false if fo.free_variables(some) else self._reading(some).must
 
     def _taken(self, tool: Tool, alternatives: Iterable[int], given: Mapping[str, Value]) -> tuple[Move, ...]:
         """Return what some alternatives may do with these values."""
@@ -267,7 +251,7 @@ class Steps:
         if effect.is_ensure:
             yield from (move.action for move in self._ways(tool, by) if move.action is not None)
             return
-        unread = {name: Var(name) for name in _variables(tool, effect)}
+        unread = {name: fo.Var(name) for name in _variables(tool, effect)}
         if not any(any(Write(effect, unread, self._reading).may_change(fact)) for fact in self._bits):
             return
         yield from (move.action for move in self._ways(tool, by) if move.action is not None)
@@ -288,7 +272,7 @@ class Steps:
         after = After(self._reading, write, bits, when)
         for fact, (up, down) in changes.items():
             now, then = self._bits[fact]
-            if isinstance(fact, Atom):
+            if isinstance(fact, fo.Atom):
                 known = write.after(fact, Known(now, now))
                 when.extend(write.reads(fact))
             else:
@@ -305,12 +289,12 @@ class Steps:
             tool.name, by, given, step, tuple(self._bits[fact] for fact in changes), reads, beyond - reads
         )
 
-    def _enabled(self, effect: Effect, values: Mapping[str, Term], formulas: Iterable[Formula]) -> Bdd:
+    def _enabled(self, effect: Effect, values: Mapping[str, fo.Term], formulas: Iterable[fo.Formula]) -> Bdd:
         """Return where the alternative may be taken with these values."""
         may = self._m.true
         for binder in effect.fresh:
             value = values[binder.name]
-            assert isinstance(value, Const)
+            assert isinstance(value, fo.Const)
             if is_name(value.value):
                 may = may & self._outside(value.value) & self._in_no_fact(value.value)
         for formula in formulas:
@@ -324,7 +308,7 @@ class Steps:
         return self._m.conj(
             ~now
             for fact, (now, _) in self._bits.items()
-            if isinstance(fact, Atom) and Const(value) in fact.args
+            if isinstance(fact, fo.Atom) and fo.Const(value) in fact.args
         )
 
     def _choices(self, tool: Tool, effect: Effect) -> Iterator[Mapping[str, Value]]:
@@ -352,7 +336,7 @@ class Steps:
     def _sorts(self, tool: Tool, effect: Effect) -> Mapping[str, str]:
         return {name: binder.sort for name, binder in _variables(tool, effect).items()}
 
-    def _range(self, tool: Tool, effect: Effect, binder: Binder, fresh: bool) -> Iterator[Value]:
+    def _range(self, tool: Tool, effect: Effect, binder: fo.Binder, fresh: bool) -> Iterator[Value]:
         values = self._reading.values[binder.sort]
         if fresh:
             yield from filter(is_name, values)
@@ -367,32 +351,34 @@ class Steps:
     def _matters(self, name: str, tool: Tool, effect: Effect) -> bool:
         """Return if the variable is compared, or stands in a column in which a followed fact has a value."""
         for formula in _formulas(tool, effect):
-            for part in subformulas(formula):
+            for part in fo.subformulas(formula):
                 match part:
-                    case Atom(relation, args):
+                    case fo.Atom(relation, args):
                         if any(
                             (relation, column) in self._columns
                             for column, term in enumerate(args)
-                            if term == Var(name)
+                            if term == fo.Var(name)
                         ):
                             return True
-                    case Equal() | Compare() if Var(name) in terms(part):
+                    case fo.Equal() | fo.Compare() if fo.Var(name) in fo.terms(part):
                         return True
                     case _:
                         pass
         return False
 
 
-def _for_some(deployment: Deployment, tool: Tool, given: Mapping[str, Value], condition: Formula) -> Formula:
+def _for_some(
+    deployment: Deployment, tool: Tool, given: Mapping[str, Value], condition: fo.Formula
+) -> fo.Formula:
     """Return that a condition is true of the given values, and of some of the other parameters."""
     others = tuple(param for param in tool.params if param.name not in given)
-    parts = [part for part in conjuncts(core(substitute(condition, in_terms(given)))) if part != TRUE]
-    about = [part for part in parts if free_variables(part)]
-    some = over(Exists, replace(tool, params=others), conjunction(tuple(about)), deployment.schema)
-    return conjunction((*(part for part in parts if part not in about), some))
+    parts = [part for part in fo.conjuncts(core(substitute(condition, in_terms(given)))) if part != fo.TRUE]
+    about = [part for part in parts if fo.free_variables(part)]
+    some = over(fo.Exists, replace(tool, params=others), fo.conjunction(tuple(about)), deployment.schema)
+    return fo.conjunction((*(part for part in parts if part not in about), some))
 
 
-def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
+def _variables(tool: Tool, effect: Effect) -> Mapping[str, fo.Binder]:
     """Return the parameters of the tool and the variables of the alternative's statements."""
     own = (s.binder for s in effect.statements if isinstance(s, Choose | Fresh))
     binders = (*tool.params, *own)
@@ -402,7 +388,7 @@ def _variables(tool: Tool, effect: Effect) -> Mapping[str, Binder]:
     return found
 
 
-def _formulas(tool: Tool, effect: Effect) -> Iterator[Formula]:
+def _formulas(tool: Tool, effect: Effect) -> Iterator[fo.Formula]:
     """Yield the formulas that an alternative reads, and the atoms that it writes."""
     yield from (core(tool.guard), core(effect.when))
     for statement in effect.statements:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import mentions_individuals, with_value, with_values
 from stead_sym.analyses.local.reading import Known, Reading
 from stead_sym.analyses.local.values import same
@@ -27,31 +28,9 @@ from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute_terms
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Const,
-    Count,
-    Each,
-    Equal,
-    Exists,
-    Formula,
-    Not,
-    Term,
-    Truth,
-    Var,
-    children,
-    conjuncts,
-    is_compound,
-    relations_in,
-    signs,
-    subformulas,
-)
 from stead_sym.relational.schema import Value
 
-Environment = Mapping[str, Term]
+Environment = Mapping[str, fo.Term]
 
 
 class Write:
@@ -62,12 +41,12 @@ class Write:
         effect: Effect,
         values: Environment,
         reading: Reading,
-        condition: Callable[[Formula], Known] | None = None,
+        condition: Callable[[fo.Formula], Known] | None = None,
     ) -> None:
         """``condition`` reads the conditions of statements, by default as ``reading`` does."""
         self._effect, self._values, self._reading = effect, values, reading
         self._condition = condition or reading
-        self._changes: dict[Atom, tuple[Known, Known]] = {}
+        self._changes: dict[fo.Atom, tuple[Known, Known]] = {}
 
     def may_change(self, fact: Core) -> tuple[bool, bool]:
         """Return if a fact may become true, and if it may become false.
@@ -90,9 +69,9 @@ class Write:
         return relations is not None and relations_written(self._effect).isdisjoint(relations)
 
     @cached_property
-    def _written(self) -> list[tuple[str, tuple[Term, ...] | None, bool]]:
+    def _written(self) -> list[tuple[str, tuple[fo.Term, ...] | None, bool]]:
         """Return the written relations, with their arguments (None for all) and if they are inserted."""
-        written: list[tuple[str, tuple[Term, ...] | None, bool]] = []
+        written: list[tuple[str, tuple[fo.Term, ...] | None, bool]] = []
         for statement in self._effect.statements:
             match statement:
                 case Insert(atom) | Delete(atom):
@@ -105,7 +84,7 @@ class Write:
         return written
 
     @property
-    def inserted(self) -> Iterator[tuple[str, tuple[Term, ...]]]:
+    def inserted(self) -> Iterator[tuple[str, tuple[fo.Term, ...]]]:
         """Yield the inserted atoms; terms of `for each` are variables."""
         for relation, args, inserts in self._written:
             if inserts and args is not None:
@@ -116,18 +95,18 @@ class Write:
         own = {binder.name for binder in statement.binders}
         return {name: value for name, value in self._values.items() if name not in own}
 
-    def after(self, atom: Atom, before: Known) -> Known:
+    def after(self, atom: fo.Atom, before: Known) -> Known:
         """Return what is known of A', given what is known of A."""
         inserted, deleted = self.changes(atom)
         return inserted | (before & ~deleted)
 
-    def changes(self, atom: Atom) -> tuple[Known, Known]:
+    def changes(self, atom: fo.Atom) -> tuple[Known, Known]:
         """Return where A is inserted, and where it is deleted."""
         if atom not in self._changes:
             self._changes[atom] = self._computed_changes(atom)
         return self._changes[atom]
 
-    def _computed_changes(self, atom: Atom) -> tuple[Known, Known]:
+    def _computed_changes(self, atom: fo.Atom) -> tuple[Known, Known]:
         inserted = deleted = self._reading.false
         for statement in self._effect.statements:
             match statement:
@@ -141,13 +120,13 @@ class Write:
                     pass
         return inserted, deleted
 
-    def reads(self, atom: Atom) -> Iterator[Formula]:
+    def reads(self, atom: fo.Atom) -> Iterator[fo.Formula]:
         """Yield the conditions under which the statements insert or delete this fact."""
         for statement in self._effect.statements:
             if isinstance(statement, Insert | Delete) and statement.atom.relation == atom.relation:
                 yield self._about(statement, atom)[1]
 
-    def _meets(self, statement: Insert | Delete, atom: Atom) -> Known:
+    def _meets(self, statement: Insert | Delete, atom: fo.Atom) -> Known:
         """Return where the statement writes this fact."""
         reading = self._reading
         if statement.atom.relation != atom.relation:
@@ -158,27 +137,27 @@ class Write:
             return Known(reading.manager.false, known.may)
         return known
 
-    def _about(self, statement: Insert | Delete, atom: Atom) -> tuple[Known, Formula, bool]:
+    def _about(self, statement: Insert | Delete, atom: fo.Atom) -> tuple[Known, fo.Formula, bool]:
         """Return if the arguments are those of the fact, the condition of the write, and if it is active.
 
         It is active if it implies that the values of the statement's variables are.
         """
         reading = self._reading
         bound = {binder.name for binder in statement.binders}
-        images: dict[str, Term] = dict(self._free(statement))
+        images: dict[str, fo.Term] = dict(self._free(statement))
         whole = reading.true
         for term, value in zip(statement.atom.args, atom.args, strict=True):
-            if is_compound(term):
+            if fo.is_compound(term):
                 whole = whole & reading.nothing
-            elif isinstance(term, Var) and term.name in bound and term.name not in images:
+            elif isinstance(term, fo.Var) and term.name in bound and term.name not in images:
                 images[term.name] = value
             else:
-                image = images[term.name] if isinstance(term, Var) else term
+                image = images[term.name] if isinstance(term, fo.Var) else term
                 whole = whole & reading.constant(same(value_of(image, {}), value_of(value, {})))
-        where: Formula = statement.where
+        where: fo.Formula = statement.where
         for binder in statement.binders:
             if binder.name not in images:
-                where = Exists(binder, where)
+                where = fo.Exists(binder, where)
         active = all(n not in images or implies_active(core(statement.where), n) for n in bound)
         return whole, with_values(where, tuple(images.items())), active
 
@@ -190,19 +169,19 @@ class After(Reading):
     """
 
     def __init__(
-        self, before: Reading, write: Write, followed: Mapping[Core, Bdd], conditions: Iterable[Formula]
+        self, before: Reading, write: Write, followed: Mapping[Core, Bdd], conditions: Iterable[fo.Formula]
     ) -> None:
         super().__init__(
             before.manager, before.schema, before.values, before.open_sorts, followed, rest=before.rest
         )
         self._before, self._write = before, write
         self._turns: dict[tuple[Core, bool], Bdd] = {}
-        parts = [part for condition in conditions for part in conjuncts(core(condition))]
+        parts = [part for condition in conditions for part in fo.conjuncts(core(condition))]
         self._given = {
-            part.body if isinstance(part, Not) else part: not isinstance(part, Not) for part in parts
+            part.body if isinstance(part, fo.Not) else part: not isinstance(part, fo.Not) for part in parts
         }
 
-    def __call__(self, formula: Formula) -> Known:
+    def __call__(self, formula: fo.Formula) -> Known:
         """Return where a closed first-order formula must, and may, be true in D'."""
         f = core(formula)
         given = self._given.get(f)
@@ -212,9 +191,9 @@ class After(Reading):
             self._memo[f] = self._before(f)
         return super().__call__(f)
 
-    def atom(self, atom: Atom) -> Known:
+    def atom(self, atom: fo.Atom) -> Known:
         """Return where an atom must, and may, be true in D'."""
-        if any(map(is_compound, atom.args)):
+        if any(map(fo.is_compound, atom.args)):
             return self.nothing
         given = self._given.get(atom)
         return self._write.after(atom, self._before(atom) if given is None else self.constant(given))
@@ -234,14 +213,14 @@ class After(Reading):
         if depends_on_activity(f):
             return m.true
         match f:
-            case Atom() if not any(map(is_compound, f.args)):
+            case fo.Atom() if not any(map(fo.is_compound, f.args)):
                 inserted, deleted = self._write.changes(f)
                 return inserted.may if to else deleted.may
-            case Not(body):
+            case fo.Not(body):
                 return self.may_turn(body, not to)
-            case And(parts):
+            case fo.And(parts):
                 return m.disj(self.may_turn(part, to) for part in parts)
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 found = m.false
                 for value in (*self.values[binder.sort], *self.others(binder)):
                     instance = with_value(body, binder.name, value)
@@ -250,20 +229,20 @@ class After(Reading):
                         known = self(instance)
                         found = found | (turned & (known.may if to else ~known.must))
                 return found
-            case Truth():
+            case fo.Truth():
                 return m.false
-            case Equal(left, right) | Compare(_, left, right, _):
-                return m.true if is_compound(left) or is_compound(right) else m.false
+            case fo.Equal(left, right) | fo.Compare(_, left, right, _):
+                return m.true if fo.is_compound(left) or fo.is_compound(right) else m.false
             case _:
                 return m.true
 
-    def witnesses(self, binder: Binder, body: Core) -> Iterable[Value]:
+    def witnesses(self, binder: fo.Binder, body: Core) -> Iterable[Value]:
         """Return the individuals that the step inserts where a required atom of the body has x."""
         for atom in required(body):
             for relation, args in self._write.inserted:
                 if relation == atom.relation:
                     for own, term in zip(atom.args, args, strict=True):
-                        if own == Var(binder.name) and isinstance(term, Const):
+                        if own == fo.Var(binder.name) and isinstance(term, fo.Const):
                             yield term.value
 
 
@@ -282,40 +261,40 @@ def relations_written(effect: Effect) -> frozenset[str]:
     return frozenset(found)
 
 
-def required(formula: Core) -> Iterator[Atom]:
+def required(formula: Core) -> Iterator[fo.Atom]:
     """Yield the atoms that have to be true, for some values of variables, if the formula is."""
-    for part in conjuncts(formula):
-        if isinstance(part, Exists):
+    for part in fo.conjuncts(formula):
+        if isinstance(part, fo.Exists):
             yield from required(part.body)
-        elif isinstance(part, Atom):
+        elif isinstance(part, fo.Atom):
             yield part
 
 
-def _may_meet(atom: Atom, args: tuple[Term, ...] | None) -> bool:
+def _may_meet(atom: fo.Atom, args: tuple[fo.Term, ...] | None) -> bool:
     """Return if a fact with these arguments, whose variables stand for any value, may be the atom's."""
     if args is None:
         return True
     return all(
-        isinstance(a, Var) or isinstance(b, Var) or is_compound(a) or is_compound(b)
+        isinstance(a, fo.Var) or isinstance(b, fo.Var) or fo.is_compound(a) or fo.is_compound(b)
         or same(value_of(a, {}), value_of(b, {})) is not False
         for a, b in zip(atom.args, args, strict=True)
     )  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 14)
-def occurring(formula: Core) -> tuple[tuple[Atom, int], ...]:
+def occurring(formula: Core) -> tuple[tuple[fo.Atom, int], ...]:
     """Return the atoms of a formula, with 1 if it is monotone in the atom, -1 antitone, 0 if not sure."""
-    if isinstance(formula, Atom) and not any(map(is_compound, formula.args)):
+    if isinstance(formula, fo.Atom) and not any(map(fo.is_compound, formula.args)):
         return ((formula, 1),)
-    found = [] if not isinstance(formula, Atom) else [(formula, 1)]
-    for child, sign in zip(children(formula), _signs(formula), strict=True):
+    found = [] if not isinstance(formula, fo.Atom) else [(formula, 1)]
+    for child, sign in zip(fo.children(formula), _signs(formula), strict=True):
         found += [(atom, sign * own) for atom, own in occurring(child)]
     return tuple(found)
 
 
 def _signs(formula: Core) -> tuple[int, ...]:
-    given = signs(formula)
-    number = len(children(formula))
+    given = fo.signs(formula)
+    number = len(fo.children(formula))
     return given if len(given) == number else (0,) * number
 
 
@@ -324,7 +303,7 @@ def _relations_read(f: Core) -> frozenset[str] | None:
     """Return the relations that decide the truth of a formula; None with individuals, or if activity does."""
     if mentions_individuals(f) or depends_on_activity(f):
         return None
-    return frozenset(relations_in(f))
+    return frozenset(fo.relations_in(f))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -332,6 +311,6 @@ def depends_on_activity(fact: Core) -> bool:
     """Return if the truth value may depend on which values are active, with the same truth of its atoms."""
     return any(
         not part.binder.declared and not implies_active(part.body, part.binder.name)
-        for part in subformulas(fact)
-        if isinstance(part, Exists | Count | Each)
+        for part in fo.subformulas(fact)
+        if isinstance(part, fo.Exists | fo.Count | fo.Each)
     )

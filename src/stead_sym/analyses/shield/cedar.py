@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.shield.cedar_conditions import (
     Bound,
     Conditions,
@@ -22,7 +23,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.evidence.document import Json
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Instance
 
 _AGENT = "agent"
@@ -69,7 +69,9 @@ class CedarRules:
         return asked, entities
 
 
-def cedar_rules(deployment: Deployment, conditions: Mapping[str, Formula | None], title: str) -> CedarRules:
+def cedar_rules(
+    deployment: Deployment, conditions: Mapping[str, fo.Formula | None], title: str
+) -> CedarRules:
     """Return the rules that allow the calls of each tool under its condition; None if there is none."""
     names = Vocabulary(deployment.schema, deployment.name)
     saying = Conditions(names)

@@ -11,51 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.shield.cedar_names import Vocabulary, column_name, key, member
 from stead_sym.analyses.shield.guards import negated
 from stead_sym.logic.evaluate import ORDERINGS
 from stead_sym.logic.substitution import fresh_name, substitute
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    And,
-    Atom,
-    Compare,
-    Const,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Previously,
-    Same,
-    Since,
-    Sum,
-    Tally,
-    Term,
-    Truth,
-    Until,
-    Use,
-    Var,
-    Weight,
-    free_variables,
-    is_compound,
-    terms,
-    unexpanded,
-    unquantified,
-    unresolved,
-)  # fmt: skip
 
 
 class InexpressibleError(ValueError):
@@ -96,61 +56,70 @@ class Conditions:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
 
-    def expression(self, formula: Expanded, scope: Mapping[str, Bound]) -> Expression:
+    def expression(self, formula: fo.Expanded, scope: Mapping[str, Bound]) -> Expression:
         """Return an expression equivalent to the formula; raise `InexpressibleError` if none was found."""
 
-        def here(part: Formula) -> Expression:
+        def here(part: fo.Formula) -> Expression:
             return self.expression(part, scope)
 
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return _TRUE if value else _FALSE
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self._equal(left, "==", right, scope)
-            case Not(Equal(left, right)):
+            case fo.Not(fo.Equal(left, right)):
                 return self._equal(left, "!=", right, scope)
-            case Compare():
+            case fo.Compare():
                 return self._compares(formula, scope)
-            case Atom() | Exists():
+            case fo.Atom() | fo.Exists():
                 return self._exists(formula, scope)
-            case Not(Forall(binder, body)):
-                return here(Exists(binder, negated(body)))
-            case Not(body):
+            case fo.Not(fo.Forall(binder, body)):
+                return here(fo.Exists(binder, negated(body)))
+            case fo.Not(body):
                 return _not(here(body))
-            case Forall(binder, body):
-                return _not(here(Exists(binder, negated(body))))
-            case And(parts):
+            case fo.Forall(binder, body):
+                return _not(here(fo.Exists(binder, negated(body))))
+            case fo.And(parts):
                 return _all(map(here, parts))
-            case Or(parts):
+            case fo.Or(parts):
                 return _any(map(here, parts))
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return _any((here(negated(left)), here(right)))
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return Expression(f"{here(left).at(_UNARY)} == {here(right).at(_UNARY)}", _RELATION)
-            case Count():
+            case fo.Count():
                 raise InexpressibleError(f"`{formula}` counts records, which Cedar does not")
-            case Since() | Previously() | Did():
+            case fo.Since() | fo.Previously() | fo.Did():
                 raise InexpressibleError(f"`{formula}` is about the past, of which a request does not tell")
-            case Use() | Derived():
-                raise unexpanded(formula)
-            case Same() | Empty() | Next() | Future() | Globally() | Until() | Each() | Weight():
+            case fo.Use() | fo.Derived():
+                raise fo.unexpanded(formula)
+            case (
+                fo.Same()
+                | fo.Empty()
+                | fo.Next()
+                | fo.Future()
+                | fo.Globally()
+                | fo.Until()
+                | fo.Each()
+                | fo.Weight()
+            ):
                 raise ValueError(f"no condition on a call: {formula}")
             case _:
                 assert_never(formula)
 
     # quantifiers
 
-    def _exists(self, formula: Atom | Exists, scope: Mapping[str, Bound]) -> Expression:
+    def _exists(self, formula: fo.Atom | fo.Exists, scope: Mapping[str, Bound]) -> Expression:
         pending: dict[str, str] = {}
         return self._distributed(tuple(_flattened(formula, pending, scope)), pending, scope)
 
     def _distributed(
-        self, items: Sequence[Formula], pending: Mapping[str, str], scope: Mapping[str, Bound]
+        self, items: Sequence[fo.Formula], pending: Mapping[str, str], scope: Mapping[str, Bound]
     ) -> Expression:
         """Return ∃ pending. ⋀ items, where ∃ is moved into the disjunctions that have pending variables."""
         for place, item in enumerate(items):
             parts = _alternatives(item)
-            if len(parts) > 1 and not pending.keys().isdisjoint(free_variables(item)):
+            if len(parts) > 1 and not pending.keys().isdisjoint(fo.free_variables(item)):
                 cases = []
                 for part in parts:
                     own = dict(pending)
@@ -160,53 +129,53 @@ class Conditions:
         return self._joined(items, dict(pending), scope)
 
     def _joined(
-        self, items: Sequence[Formula], pending: dict[str, str], scope: Mapping[str, Bound]
+        self, items: Sequence[fo.Formula], pending: dict[str, str], scope: Mapping[str, Bound]
     ) -> Expression:
         """Return ∃ pending. ⋀ items, with ``pending`` the sorts of the variables."""
         known, rest, found = dict(scope), list(items), list[Expression]()
         while (atom := next((one for one in rest if self._is_determined(one, pending)), None)) is not None:
-            assert isinstance(atom, Atom)
+            assert isinstance(atom, fo.Atom)
             rest.remove(atom)
             found.extend(self._values_of(atom, known, pending))
         for item in rest:
-            if pending.keys().isdisjoint(free_variables(item)):
-                whole = isinstance(item, Atom)
+            if pending.keys().isdisjoint(fo.free_variables(item)):
+                whole = isinstance(item, fo.Atom)
                 found.append(
                     self._projected(item, frozenset(), known) if whole else self.expression(item, known)
                 )
-        left = [item for item in rest if not pending.keys().isdisjoint(free_variables(item))]
+        left = [item for item in rest if not pending.keys().isdisjoint(fo.free_variables(item))]
         used = dict.fromkeys(
-            name for item in left for name in sorted(free_variables(item)) if name in pending
+            name for item in left for name in sorted(fo.free_variables(item)) if name in pending
         )
         if unused := [name for name in pending if name not in used]:
             raise InexpressibleError(f"`{unused[0]}` ranges over all records, which Cedar does not")
         for item in left:
-            own = free_variables(item) & pending.keys()
-            if any(name in free_variables(other) for other in left if other is not item for name in own):
+            own = fo.free_variables(item) & pending.keys()
+            if any(name in fo.free_variables(other) for other in left if other is not item for name in own):
                 continue
             found.append(self._projected(item, own, known))
             for name in own:
                 del used[name]
         for name in used:
             found.append(
-                self._common(name, [one for one in left if name in free_variables(one)], known, pending)
+                self._common(name, [one for one in left if name in fo.free_variables(one)], known, pending)
             )
         return _all(found)
 
-    def _is_determined(self, item: Formula, pending: Mapping[str, str]) -> bool:
+    def _is_determined(self, item: fo.Formula, pending: Mapping[str, str]) -> bool:
         """Return True for an atom with a known entity as its key, which determines the other columns."""
-        if not isinstance(item, Atom) or any(map(is_compound, item.args)):
+        if not isinstance(item, fo.Atom) or any(map(fo.is_compound, item.args)):
             return False
         relation = self.vocabulary.schema.relation(item.relation)
         if len(relation.keys) != 1 or relation.arity == 1:
             return False
         [column] = relation.keys
         term = item.args[column]
-        is_known = isinstance(term, Const) or (isinstance(term, Var) and term.name not in pending)
+        is_known = isinstance(term, fo.Const) or (isinstance(term, fo.Var) and term.name not in pending)
         return is_known and self.vocabulary.is_entity(relation.sorts[column])
 
     def _values_of(
-        self, atom: Atom, known: dict[str, Bound], pending: dict[str, str]
+        self, atom: fo.Atom, known: dict[str, Bound], pending: dict[str, str]
     ) -> Iterable[Expression]:
         """Yield the conditions that there is the fact; its pending variables become attributes."""
         relation = self.vocabulary.schema.relation(atom.relation)
@@ -219,18 +188,20 @@ class Conditions:
         for place in others:
             own = member(value, column_name(relation, place)) if len(others) > 1 else value
             term = atom.args[place]
-            if isinstance(term, Var) and term.name in pending:
+            if isinstance(term, fo.Var) and term.name in pending:
                 known[term.name] = Bound(own, relation.sorts[place])
                 del pending[term.name]
             else:
                 yield Expression(f"{own} == {self._term(term, relation.sorts[place], known)}", _RELATION)
 
-    def _projected(self, item: Formula, own: frozenset[str], known: Mapping[str, Bound]) -> Expression:
+    def _projected(self, item: fo.Formula, own: frozenset[str], known: Mapping[str, Bound]) -> Expression:
         """Return ∃ own. item, for variables that occur nowhere else."""
-        if not isinstance(item, Atom) or not _once(item, own):
+        if not isinstance(item, fo.Atom) or not _once(item, own):
             raise _without_quantifier(sorted(own)[0], [item])
         relation = self.vocabulary.schema.relation(item.relation)
-        free = [place for place, term in enumerate(item.args) if isinstance(term, Var) and term.name in own]
+        free = [
+            place for place, term in enumerate(item.args) if isinstance(term, fo.Var) and term.name in own
+        ]
         bound = [place for place in range(relation.arity) if place not in free]
         anchor = self._anchor(item, bound)
         columns = tuple(place for place in bound if place != anchor)
@@ -248,17 +219,17 @@ class Conditions:
         )
         return Expression(f"{held}.contains({values[0] if len(values) == 1 else f'{{{record}}}'})", _MEMBER)
 
-    def _anchor(self, atom: Atom, bound: Sequence[int]) -> int | None:
+    def _anchor(self, atom: fo.Atom, bound: Sequence[int]) -> int | None:
         """Return the first bound column with an entity, a variable if there is one."""
         sorts = self.vocabulary.schema.relation(atom.relation).sorts
         holders = [place for place in bound if self.vocabulary.is_entity(sorts[place])]
-        return min(holders, key=lambda place: (not isinstance(atom.args[place], Var), place), default=None)
+        return min(holders, key=lambda place: (not isinstance(atom.args[place], fo.Var), place), default=None)
 
     def _common(
-        self, name: str, items: Sequence[Formula], known: Mapping[str, Bound], pending: Mapping[str, str]
+        self, name: str, items: Sequence[fo.Formula], known: Mapping[str, Bound], pending: Mapping[str, str]
     ) -> Expression:
         """Return ∃ name. ⋀ items by the sets of the values for which the items are true, or false."""
-        if any(not pending.keys() & free_variables(item) <= {name} for item in items):
+        if any(not pending.keys() & fo.free_variables(item) <= {name} for item in items):
             raise _without_quantifier(name, items)
         sets = [self._set(name, item, known, pending) for item in items]
         match sets:
@@ -270,28 +241,28 @@ class Conditions:
                 raise _without_quantifier(name, items)
 
     def _set(
-        self, name: str, item: Formula, known: Mapping[str, Bound], pending: Mapping[str, str]
+        self, name: str, item: fo.Formula, known: Mapping[str, Bound], pending: Mapping[str, str]
     ) -> tuple[str, bool]:
         """Return the set of the values of a variable for which an item is true, or those for which it is not.
 
         The latter with False.
         """
         match item:
-            case Not(body):
+            case fo.Not(body):
                 found, positive = self._set(name, body, known, pending)
                 return found, not positive
-            case Equal(Var(left), right) if left == name and name not in _names(right):
+            case fo.Equal(fo.Var(left), right) if left == name and name not in _names(right):
                 return f"[{self._term(right, pending[name], known)}]", True
-            case Equal(left, Var(right)) if right == name and name not in _names(left):
+            case fo.Equal(left, fo.Var(right)) if right == name and name not in _names(left):
                 return f"[{self._term(left, pending[name], known)}]", True
-            case Atom() | Exists():
+            case fo.Atom() | fo.Exists():
                 inner: dict[str, str] = {}
                 [atom, *others] = _flattened(item, inner, {**known, **dict.fromkeys(pending)})
                 own = frozenset((*inner, name))
-                if others or not isinstance(atom, Atom) or not _once(atom, own):
+                if others or not isinstance(atom, fo.Atom) or not _once(atom, own):
                     raise _without_quantifier(name, [item])
                 relation = self.vocabulary.schema.relation(atom.relation)
-                [column] = (place for place, term in enumerate(atom.args) if term == Var(name))
+                [column] = (place for place, term in enumerate(atom.args) if term == fo.Var(name))
                 bound = [place for place, term in enumerate(atom.args) if not _names(term) & own]
                 anchor = self._anchor(atom, bound)
                 if [place for place in bound if place != anchor]:
@@ -307,34 +278,36 @@ class Conditions:
 
     # terms
 
-    def _term(self, term: Term, sort: str, known: Mapping[str, Bound]) -> str:
+    def _term(self, term: fo.Term, sort: str, known: Mapping[str, Bound]) -> str:
         match term:
-            case Var(name):
+            case fo.Var(name):
                 return known[name].text
-            case Const(value):
-                return str(int(value)) if sort == INTEGERS else self.vocabulary.literal(value, sort)
-            case Sum(left, sign, right):
-                return f"({self._term(left, INTEGERS, known)} {sign} {self._term(right, INTEGERS, known)})"
-            case Tally():
+            case fo.Const(value):
+                return str(int(value)) if sort == fo.INTEGERS else self.vocabulary.literal(value, sort)
+            case fo.Sum(left, sign, right):
+                return (
+                    f"({self._term(left, fo.INTEGERS, known)} {sign} {self._term(right, fo.INTEGERS, known)})"
+                )
+            case fo.Tally():
                 raise InexpressibleError(f"`{term}` counts records, which Cedar does not")
             case _:
-                raise unquantified(term) if str(term) == "_" else unresolved(term)  # type: ignore[arg-type]
+                raise fo.unquantified(term) if str(term) == "_" else fo.unresolved(term)  # type: ignore[arg-type]
 
-    def _equal(self, left: Term, sign: str, right: Term, scope: Mapping[str, Bound]) -> Expression:
+    def _equal(self, left: fo.Term, sign: str, right: fo.Term, scope: Mapping[str, Bound]) -> Expression:
         sorts = (
-            scope[term.name].sort for term in (left, right) if isinstance(term, Var) and term.name in scope
+            scope[term.name].sort for term in (left, right) if isinstance(term, fo.Var) and term.name in scope
         )
-        compound = is_compound(left) or is_compound(right)
-        sort = INTEGERS if compound else next(sorts, None)
+        compound = fo.is_compound(left) or fo.is_compound(right)
+        sort = fo.INTEGERS if compound else next(sorts, None)
         if sort is None:  # two constants
             return _TRUE if (left == right) == (sign == "==") else _FALSE
         return Expression(
             f"{self._term(left, sort, scope)} {sign} {self._term(right, sort, scope)}", _RELATION
         )
 
-    def _compares(self, comparison: Compare, scope: Mapping[str, Bound]) -> Expression:
+    def _compares(self, comparison: fo.Compare, scope: Mapping[str, Bound]) -> Expression:
         left, right, sort = comparison.left, comparison.right, comparison.sort
-        if sort == INTEGERS or self.vocabulary.schema.sort(sort).is_numeric:
+        if sort == fo.INTEGERS or self.vocabulary.schema.sort(sort).is_numeric:
             one, other = (self._term(term, sort, scope) for term in (left, right))
             if comparison.ordering == "succ":
                 return Expression(f"{one} + 1 == {other}", _RELATION)
@@ -344,15 +317,17 @@ class Conditions:
         return _any(
             _all(
                 (
-                    self._equal(right, "==", Const(above), scope),
+                    self._equal(right, "==", fo.Const(above), scope),
                     self._among(left, [v for k, v in enumerate(values) if holds(k, rank)], sort, scope),
                 )
             )
             for rank, above in enumerate(values)
         )
 
-    def _among(self, term: Term, values: Sequence[str], sort: str, scope: Mapping[str, Bound]) -> Expression:
-        if isinstance(term, Const):
+    def _among(
+        self, term: fo.Term, values: Sequence[str], sort: str, scope: Mapping[str, Bound]
+    ) -> Expression:
+        if isinstance(term, fo.Const):
             return _TRUE if term.value in values else _FALSE
         if not values:
             return _FALSE
@@ -360,45 +335,47 @@ class Conditions:
         return Expression(f"[{listed}].contains({self._term(term, sort, scope)})", _MEMBER)
 
 
-def _flattened(formula: Formula, binders: dict[str, str], taken: Mapping[str, object]) -> Iterable[Formula]:
+def _flattened(
+    formula: fo.Formula, binders: dict[str, str], taken: Mapping[str, object]
+) -> Iterable[fo.Formula]:
     """Yield f1, f2, … such that the formula is ∃ binders. f1 ∧ f2 ∧ …, and add to the binders."""
     match formula:
-        case Exists(binder, body):
+        case fo.Exists(binder, body):
             name = fresh_name(binder.name, {*taken, *binders})
             binders[name] = binder.sort
-            renamed = body if name == binder.name else substitute(body, {binder.name: Var(name)})
+            renamed = body if name == binder.name else substitute(body, {binder.name: fo.Var(name)})
             yield from _flattened(renamed, binders, taken)
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _flattened(part, binders, taken)
         case _:
             yield formula
 
 
-def _alternatives(formula: Formula) -> tuple[Formula, ...]:
+def _alternatives(formula: fo.Formula) -> tuple[fo.Formula, ...]:
     match formula:
-        case Or(parts):
+        case fo.Or(parts):
             return parts
-        case Implies(left, right):
+        case fo.Implies(left, right):
             return (negated(left), right)
-        case Not(And() | Forall() as body):
+        case fo.Not(fo.And() | fo.Forall() as body):
             return _alternatives(negated(body))
         case _:
             return (formula,)
 
 
-def _names(term: Term) -> frozenset[str]:
-    return free_variables(Equal(term, term))
+def _names(term: fo.Term) -> frozenset[str]:
+    return fo.free_variables(fo.Equal(term, term))
 
 
-def _once(atom: Atom, names: frozenset[str]) -> bool:
+def _once(atom: fo.Atom, names: frozenset[str]) -> bool:
     """Return True if each of these variables is one argument of the atom and in no other."""
-    own = [term.name for term in terms(atom) if isinstance(term, Var) and term.name in names]
-    whole = [term.name for term in atom.args if isinstance(term, Var) and term.name in names]
+    own = [term.name for term in fo.terms(atom) if isinstance(term, fo.Var) and term.name in names]
+    whole = [term.name for term in atom.args if isinstance(term, fo.Var) and term.name in names]
     return len(own) == len(set(own)) and own == whole
 
 
-def _without_quantifier(name: str, items: Sequence[Formula]) -> InexpressibleError:
+def _without_quantifier(name: str, items: Sequence[fo.Formula]) -> InexpressibleError:
     said = " and ".join(f"`{item}`" for item in items)
     return InexpressibleError(
         f"Cedar has no quantifier for `{name}` in {said}, and no `key` of a relation makes it the only one"

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.evidence.document import Json
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import WILDCARD
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Relation, Schema, Value
 
@@ -48,7 +48,7 @@ class Attribute:
         names = {place: column_name(self.relation, place) for place in self.columns}
         if self.anchor is not None:
             names[self.anchor] = "this"
-        args = (names.get(place, WILDCARD) for place in range(self.relation.arity))
+        args = (names.get(place, fo.WILDCARD) for place in range(self.relation.arity))
         return f"{self.relation.name}({', '.join(args)})"
 
     @property

@@ -11,30 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Assign, Delete, Insert, Tool
 from stead_sym.logic.substitution import fresh_name, substitute
-from stead_sym.logic.syntax import (
-    WILDCARD,
-    And,
-    Binder,
-    Did,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    free_variables,
-    is_temporal,
-    relations_in,
-    subformulas,
-)
 from stead_sym.relational.schema import Relation
 
 _CLAUSES = 200  # readings of the demands that are tried at most
@@ -44,7 +24,9 @@ _VALUES = 8  # values of a finite sort that are tried for a parameter
 _DROPPED = 3  # literals on relations that the tool writes; further ones are always kept
 
 
-def conditions(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Iterator[tuple[str, bool]]:
+def conditions(
+    deployment: Deployment, tool: Tool, demands: Sequence[fo.Expanded]
+) -> Iterator[tuple[str, bool]]:
     """Yield each condition as text, with True if it comes from the demands; some may be equivalent."""
     scope = tool.scope
     for text in islice(_read_of(tool, scope, demands), _CLAUSES):
@@ -65,47 +47,47 @@ def conditions(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) 
 class _Clause:
     """The clause ∀ binders. ⋀ left → ⋁ right."""
 
-    binders: tuple[Binder, ...]
-    left: tuple[Formula, ...]
-    right: tuple[Formula, ...]
+    binders: tuple[fo.Binder, ...]
+    left: tuple[fo.Formula, ...]
+    right: tuple[fo.Formula, ...]
 
     @classmethod
-    def of(cls, formula: Formula) -> _Clause:
-        binders: list[Binder] = []
-        while isinstance(formula, Forall):
+    def of(cls, formula: fo.Formula) -> _Clause:
+        binders: list[fo.Binder] = []
+        while isinstance(formula, fo.Forall):
             binders.append(formula.binder)
             formula = formula.body
-        asked: tuple[Formula, ...] = ()
-        while isinstance(formula, Implies):
-            asked = (*asked, *conjuncts(formula.left))
+        asked: tuple[fo.Formula, ...] = ()
+        while isinstance(formula, fo.Implies):
+            asked = (*asked, *fo.conjuncts(formula.left))
             formula = formula.right
         said = _disjuncts(formula)
-        asked += tuple(part for one in said if isinstance(one, Not) for part in conjuncts(one.body))
-        return cls(tuple(binders), asked, tuple(one for one in said if not isinstance(one, Not)))
+        asked += tuple(part for one in said if isinstance(one, fo.Not) for part in fo.conjuncts(one.body))
+        return cls(tuple(binders), asked, tuple(one for one in said if not isinstance(one, fo.Not)))
 
-    def without(self, dropped: Iterable[Formula]) -> _Clause:
+    def without(self, dropped: Iterable[fo.Formula]) -> _Clause:
         left_out = tuple(dropped)
         return _Clause(self.binders, tuple(part for part in self.left if part not in left_out), self.right)
 
-    def of_parameters(self, images: Mapping[str, Var]) -> Formula | None:
+    def of_parameters(self, images: Mapping[str, fo.Var]) -> fo.Formula | None:
         """Return the clause with parameters for some of its variables, or None if it is empty."""
         if not self.left and not self.right:
             return None
-        said: Formula = disjunction(self.right)
+        said: fo.Formula = fo.disjunction(self.right)
         if self.left:
-            left = conjunction(self.left)
-            said = Implies(left, said) if self.right else Not(left)
+            left = fo.conjunction(self.left)
+            said = fo.Implies(left, said) if self.right else fo.Not(left)
         for binder in reversed(self.binders):
-            if binder.name not in images and binder.name in free_variables(said):
-                said = Forall(binder, said)
+            if binder.name not in images and binder.name in fo.free_variables(said):
+                said = fo.Forall(binder, said)
         return substitute(said, images)
 
 
-def _disjuncts(formula: Formula) -> tuple[Formula, ...]:
-    return formula.parts if isinstance(formula, Or) else (formula,)
+def _disjuncts(formula: fo.Formula) -> tuple[fo.Formula, ...]:
+    return formula.parts if isinstance(formula, fo.Or) else (formula,)
 
 
-def _read_of(tool: Tool, scope: Mapping[str, str], demands: Sequence[Expanded]) -> Iterator[str]:
+def _read_of(tool: Tool, scope: Mapping[str, str], demands: Sequence[fo.Expanded]) -> Iterator[str]:
     """Yield the demands and their parts, with parameters for some of their variables.
 
     Each is also read without literals about relations that the tool writes, which its call may make true.
@@ -117,46 +99,48 @@ def _read_of(tool: Tool, scope: Mapping[str, str], demands: Sequence[Expanded]) 
             known = {**sorts, **{binder.name: binder.sort for binder in clause.binders}}
             own = [part for part in clause.left if _is_made_true(part, tool, written)][:_DROPPED]
             for images in _images(known, scope):
-                if not (free_variables(said) <= images.keys()):
+                if not (fo.free_variables(said) <= images.keys()):
                     continue
                 for number in range(len(own) + 1):
                     for dropped in combinations(own, number):
                         read = clause.without(dropped).of_parameters(images)
-                        if read is not None and free_variables(read) <= scope.keys():
+                        if read is not None and fo.free_variables(read) <= scope.keys():
                             yield str(read)
 
 
-def _is_made_true(formula: Formula, tool: Tool, written: frozenset[str]) -> bool:
+def _is_made_true(formula: fo.Formula, tool: Tool, written: frozenset[str]) -> bool:
     """Return True if a call of the tool may make the formula true: it is about the call or what it writes."""
-    called = any(isinstance(part, Did) and part.tool == tool.name for part in subformulas(formula))
-    return called or not written.isdisjoint(relations_in(formula))
+    called = any(isinstance(part, fo.Did) and part.tool == tool.name for part in fo.subformulas(formula))
+    return called or not written.isdisjoint(fo.relations_in(formula))
 
 
-def _first_order(formula: Expanded, sorts: Mapping[str, str]) -> Iterator[tuple[Expanded, Mapping[str, str]]]:
+def _first_order(
+    formula: fo.Expanded, sorts: Mapping[str, str]
+) -> Iterator[tuple[fo.Expanded, Mapping[str, str]]]:
     """Yield the largest parts without path quantifiers, with the sorts of the variables bound around them."""
-    if not is_temporal(formula):
+    if not fo.is_temporal(formula):
         yield formula, sorts
         return
     match formula:
-        case Forall(binder, body) | Exists(binder, body):
+        case fo.Forall(binder, body) | fo.Exists(binder, body):
             yield from _first_order(body, {**sorts, binder.name: binder.sort})
-        case And(parts) | Or(parts):
+        case fo.And(parts) | fo.Or(parts):
             for part in parts:
                 yield from _first_order(part, sorts)
-        case Implies(left, right):
+        case fo.Implies(left, right):
             yield from _first_order(left, sorts)
             yield from _first_order(right, sorts)
         case _:
-            for part in subformulas(formula):
-                if part is not formula and not is_temporal(part):
+            for part in fo.subformulas(formula):
+                if part is not formula and not fo.is_temporal(part):
                     yield part, sorts
 
 
-def _images(known: Mapping[str, str], scope: Mapping[str, str]) -> Iterator[Mapping[str, Var]]:
+def _images(known: Mapping[str, str], scope: Mapping[str, str]) -> Iterator[Mapping[str, fo.Var]]:
     """Yield the ways to replace some variables by parameters of their sorts."""
     choices = [[None, *(param for param, sort in scope.items() if sort == of)] for of in known.values()]
     for chosen in product(*choices):
-        yield {name: Var(param) for name, param in zip(known, chosen, strict=True) if param is not None}
+        yield {name: fo.Var(param) for name, param in zip(known, chosen, strict=True) if param is not None}
 
 
 def _written(tool: Tool) -> Iterator[str]:
@@ -169,10 +153,10 @@ def _written(tool: Tool) -> Iterator[str]:
 # facts about the parameters
 
 
-def _near(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Sequence[Relation]:
+def _near(deployment: Deployment, tool: Tool, demands: Sequence[fo.Expanded]) -> Sequence[Relation]:
     """Return the relations, first those of the demands and of the tool's guard."""
     first = dict.fromkeys(
-        (*(name for demand in demands for name in relations_in(demand)), *relations_in(tool.guard))
+        (*(name for demand in demands for name in fo.relations_in(demand)), *fo.relations_in(tool.guard))
     )
     rank = {name: place for place, name in enumerate(first)}
     relations = deployment.schema.relations
@@ -182,7 +166,7 @@ def _near(deployment: Deployment, tool: Tool, demands: Sequence[Expanded]) -> Se
 def _facts(relations: Iterable[Relation], scope: Mapping[str, str]) -> Iterator[str]:
     """Yield facts R(x, _), with a parameter or any value in each column."""
     for relation in relations:
-        columns = [[*(p for p, sort in scope.items() if sort == of), WILDCARD] for of in relation.sorts]
+        columns = [[*(p for p, sort in scope.items() if sort == of), fo.WILDCARD] for of in relation.sorts]
         for args in product(*columns):
             yield f"{relation.name}({', '.join(args)})"
 
@@ -222,7 +206,7 @@ def _around(
             if of != sort:
                 continue
             columns = [
-                [name] if k == place else [*(p for p, own in scope.items() if own == other), WILDCARD]
+                [name] if k == place else [*(p for p, own in scope.items() if own == other), fo.WILDCARD]
                 for k, other in enumerate(relation.sorts)
             ]
             for args in product(*columns):

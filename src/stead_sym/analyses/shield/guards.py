@@ -12,22 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Exists,
-    Forall,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    conjunction,
-    conjuncts,
-    disjunction,
-    free_variables,
-)
 
 _DEPTH = 4  # the depth of a decision tree
 
@@ -36,14 +22,14 @@ _DEPTH = 4  # the depth of a decision tree
 class Literal:
     """A formula, the calls of A ∪ D for which it is true, and True if it comes from the demands."""
 
-    formula: Formula
+    formula: fo.Formula
     calls: Bdd
     said: bool
 
     @property
     def size(self) -> int:
         """The length of the text; a formula that is not about the call itself counts twice."""
-        return len(str(self.formula)) * (1 if free_variables(self.formula) else 2)
+        return len(str(self.formula)) * (1 if fo.free_variables(self.formula) else 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +46,13 @@ class Separating:
     count: Callable[[Bdd], int]
 
     @property
-    def condition(self) -> Formula | None:
+    def condition(self) -> fo.Formula | None:
         """A formula f with A ⊆ ⟦f⟧ and D ∩ ⟦f⟧ = ∅, of few literals, or None if none was found."""
         nothing = self.manager.false
         if self.denied == nothing:
-            return TRUE
+            return fo.TRUE
         if self.allowed == nothing:
-            return FALSE
+            return fo.FALSE
         said = [one for one in self.literals if one.said]
         for pool in (said, self.literals):
             found = [one for one in (self._conjunction(pool), self._disjunction(pool)) if one is not None]
@@ -74,17 +60,17 @@ class Separating:
                 return min(found, key=lambda formula: len(str(formula)))
         return self._tree(self.allowed, self.denied, _DEPTH)
 
-    def _conjunction(self, pool: Sequence[Literal]) -> Formula | None:
+    def _conjunction(self, pool: Sequence[Literal]) -> fo.Formula | None:
         """Return a conjunction of literals true for all allowed calls that excludes the denied ones."""
         implied = (one for one in pool if self.allowed <= one.calls)
         chosen = self._cover(self.denied, ((one, ~one.calls) for one in implied))
-        return None if chosen is None else conjunction(tuple(one.formula for one in chosen))
+        return None if chosen is None else fo.conjunction(tuple(one.formula for one in chosen))
 
-    def _disjunction(self, pool: Sequence[Literal]) -> Formula | None:
+    def _disjunction(self, pool: Sequence[Literal]) -> fo.Formula | None:
         """Return a disjunction of literals false for all denied calls that admits the allowed ones."""
         excluding = (one for one in pool if self.denied & one.calls == self.manager.false)
         chosen = self._cover(self.allowed, ((one, one.calls) for one in excluding))
-        return None if chosen is None else disjunction(tuple(one.formula for one in chosen))
+        return None if chosen is None else fo.disjunction(tuple(one.formula for one in chosen))
 
     def _cover(self, of: Bdd, sets: Iterable[tuple[Literal, Bdd]]) -> list[Literal] | None:
         """Return literals whose sets cover the given set, chosen greedily and without redundant ones.
@@ -105,13 +91,13 @@ class Separating:
                 chosen.remove(pair)
         return [one for one, _ in chosen]
 
-    def _tree(self, allowed: Bdd, denied: Bdd, depth: int) -> Formula | None:
+    def _tree(self, allowed: Bdd, denied: Bdd, depth: int) -> fo.Formula | None:
         """Return a decision tree as a formula: at each node the literal that leaves the least mixed."""
         nothing = self.manager.false
         if denied == nothing:
-            return TRUE
+            return fo.TRUE
         if allowed == nothing:
-            return FALSE
+            return fo.FALSE
         if depth == 0:
             return None
 
@@ -133,7 +119,7 @@ class Separating:
 
 
 def distinct_literals(
-    manager: Manager, within: Bdd, found: Iterable[tuple[Formula, Bdd, bool]]
+    manager: Manager, within: Bdd, found: Iterable[tuple[fo.Formula, Bdd, bool]]
 ) -> Sequence[Literal]:
     """Return the formulas and their negations with the calls ``within`` for which they are true.
 
@@ -154,29 +140,33 @@ def distinct_literals(
     return tuple(by_calls.values())
 
 
-def negated(formula: Formula) -> Formula:
+def negated(formula: fo.Formula) -> fo.Formula:
     """Return ¬f, with the negation pushed inwards if that is easier to read."""
     match formula:
-        case Not(body):
+        case fo.Not(body):
             return body
-        case Forall(binder, body):
-            return Exists(binder, negated(body))
-        case Implies(left, right):
-            return conjunction((*conjuncts(left), *conjuncts(negated(right))))
-        case Or(parts):
-            return conjunction(tuple(map(negated, parts)))
-        case And(parts):
-            return disjunction(tuple(map(negated, parts)))
+        case fo.Forall(binder, body):
+            return fo.Exists(binder, negated(body))
+        case fo.Implies(left, right):
+            return fo.conjunction((*fo.conjuncts(left), *fo.conjuncts(negated(right))))
+        case fo.Or(parts):
+            return fo.conjunction(tuple(map(negated, parts)))
+        case fo.And(parts):
+            return fo.disjunction(tuple(map(negated, parts)))
         case _:
-            return FALSE if formula == TRUE else TRUE if formula == FALSE else Not(formula)
+            return fo.FALSE if formula == fo.TRUE else fo.TRUE if formula == fo.FALSE else fo.Not(formula)
 
 
-def _either(condition: Formula, here: Formula, there: Formula) -> Formula:
+def _either(condition: fo.Formula, here: fo.Formula, there: fo.Formula) -> fo.Formula:
     """Return condition & here | ~condition & there."""
     parts = []
-    if here != FALSE:
-        parts.append(condition if here == TRUE else conjunction((*conjuncts(condition), *conjuncts(here))))
-    if there != FALSE:
+    if here != fo.FALSE:
+        parts.append(
+            condition if here == fo.TRUE else fo.conjunction((*fo.conjuncts(condition), *fo.conjuncts(here)))
+        )
+    if there != fo.FALSE:
         against = negated(condition)
-        parts.append(against if there == TRUE else conjunction((*conjuncts(against), *conjuncts(there))))
-    return disjunction(tuple(parts))
+        parts.append(
+            against if there == fo.TRUE else fo.conjunction((*fo.conjuncts(against), *fo.conjuncts(there)))
+        )
+    return fo.disjunction(tuple(parts))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import ANY, AgentLike, deciding, wrap_all
 from stead_sym.analyses.shield.cedar import CedarRules, cedar_rules
 from stead_sym.analyses.shield.conditions import conditions
@@ -37,7 +38,6 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.parser import parse_formula
 from stead_sym.logic.sorts import resolve
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import Expanded, Formula, Globally, Or, Var, Wildcard, free_variables
 from stead_sym.support.progress import Progress
 from stead_sym.verification.options import Domain
 from stead_sym.verification.result import Verification
@@ -56,7 +56,7 @@ class Guarded:
     tool: str
     enabled: int
     allowed: int
-    condition: Formula | None
+    condition: fo.Formula | None
 
     @property
     def denied(self) -> int:
@@ -139,7 +139,7 @@ def shield(
             " which there is no largest one; leave `calls batch` out"
         )
     asking, wanted, left = _wanted(_without_fair(deployment), specs)
-    sentences = [Globally("A", demand) for own in wanted.values() for demand in own]
+    sentences = [fo.Globally("A", demand) for own in wanted.values() for demand in own]
     result = verify(asking, ANY, sentences, domain=domain, progress=progress, findings=False)
     engine = result.engine
     result.hypotheses.require()
@@ -178,10 +178,10 @@ def _without_fair(deployment: Deployment) -> Deployment:
 
 def _wanted(
     deployment: Deployment, specs: Question | Iterable[Question] | None
-) -> tuple[Deployment, Mapping[str, tuple[Expanded, ...]], Mapping[str, str]]:
+) -> tuple[Deployment, Mapping[str, tuple[fo.Expanded, ...]], Mapping[str, str]]:
     """Return the demands per specification, and for the others why they have no largest restriction."""
     asking, asked = deployment.asked(specs, deciding(deployment, ANY))
-    wanted: dict[str, tuple[Expanded, ...]] = {}
+    wanted: dict[str, tuple[fo.Expanded, ...]] = {}
     left: dict[str, str] = {}
     written = {spec.name: spec.formula for spec in asking.written.specs}
     for spec in asked:
@@ -205,7 +205,7 @@ def _wanted(
 def _of(
     result: Verification,
     engine: SymbolicEngine,
-    kept: Mapping[str, tuple[Expanded, ...]],
+    kept: Mapping[str, tuple[fo.Expanded, ...]],
     left: Mapping[str, str],
     name: str,
 ) -> Shield:
@@ -235,7 +235,7 @@ def _of(
     return replace(found, tools=tuple(tools), gate=gate)
 
 
-def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequence[Expanded]) -> Guarded:
+def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequence[fo.Expanded]) -> Guarded:
     """Return the effect of the shield on the calls of a tool."""
     model, game = winning.model, winning.last
     offers, manager = model.offers, model.manager
@@ -244,7 +244,7 @@ def _guarded(deployment: Deployment, winning: Winning, tool: Tool, demands: Sequ
     many = {"allowed": manager.count(allowed, bits), "denied": manager.count(denied, bits)}
     scope = tool.scope
 
-    def read() -> Iterator[tuple[Formula, Bdd, bool]]:
+    def read() -> Iterator[tuple[fo.Formula, Bdd, bool]]:
         for text, said in conditions(deployment, tool, demands):
             try:
                 formula = resolve(parse_formula(text), deployment.names, scope)
@@ -274,10 +274,10 @@ def _gate(deployment: Deployment, tools: Sequence[Guarded], name: str) -> Gate |
         if guarded.condition is None:
             return None
         against = negated(guarded.condition)
-        for reason in against.parts if isinstance(against, Or) else (against,):
-            about = free_variables(reason)
+        for reason in against.parts if isinstance(against, fo.Or) else (against,):
+            about = fo.free_variables(reason)
             args = tuple(
-                Var(param.name) if param.name in about else Wildcard(param.sort)
+                fo.Var(param.name) if param.name in about else fo.Wildcard(param.sort)
                 for param in deployment.tool(guarded.tool).params
             )
             lines.append(Line(False, guarded.tool, args, reason))

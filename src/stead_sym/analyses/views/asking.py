@@ -28,6 +28,7 @@ from functools import reduce
 from itertools import combinations, permutations, product
 from operator import or_
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.wording import one_line
 from stead_sym.agents.wrapper import CanonicalWrapper, Decision
@@ -43,22 +44,6 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.errors import SteadError, Undecided
 from stead_sym.logic.kernel import core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Const,
-    Count,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Not,
-    Or,
-    Term,
-    Var,
-    conjunction,
-    disjunction,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -101,19 +86,21 @@ class Asking:
         lines = {line.relation for line in role.views}
         self.relations = tuple(r for r in deployment.schema.relations if not role.views or r.name in lines)
 
-    def few(self) -> Iterator[tuple[str, Formula]]:
+    def few(self) -> Iterator[tuple[str, fo.Formula]]:
         """Yield for each sort the sentence that at most ``most`` of its values are shown or offered."""
         for sort in self.sorts:
-            binder = Binder("context.x", sort)
-            outside = (Not(Equal(Var(binder.name), Const(c))) for c in self.deployment.constants[sort])
-            body = conjunction((self.selecting.occurs(binder), *outside))
-            yield sort, Count("atmost", self.most[sort], binder, body)
+            binder = fo.Binder("context.x", sort)
+            outside = (
+                fo.Not(fo.Equal(fo.Var(binder.name), fo.Const(c))) for c in self.deployment.constants[sort]
+            )
+            body = fo.conjunction((self.selecting.occurs(binder), *outside))
+            yield sort, fo.Count("atmost", self.most[sort], binder, body)
 
     def guarded(self, deployment: Deployment) -> Deployment:
         """Return the deployment with the guards of this module."""
         names = {tool.name for tool in self.tools}
         tools = tuple(
-            replace(tool, guard=And((tool.guard, self._selects(tool)))) if tool.name in names else tool
+            replace(tool, guard=fo.And((tool.guard, self._selects(tool)))) if tool.name in names else tool
             for tool in deployment.tools_and_events
         )
         return deployment.with_tools(tools)
@@ -124,25 +111,25 @@ class Asking:
         contexts = frozenset((c.facts, c.calls, calls) for c, calls in self.selected.items())
         return Answers(self.role.name, tuple(self.most.items()), contexts)
 
-    def _selects(self, tool: Tool) -> Formula:
-        cases: list[Formula] = []
+    def _selects(self, tool: Tool) -> fo.Formula:
+        cases: list[fo.Formula] = []
         for context, calls in self.selected.items():
             said = self._said(context)
             for call in sorted(calls):
                 if call.tool != tool.name:
                     continue
-                terms = {f"context.{u}": Var(p.name) for p, u in zip(tool.params, call.args, strict=True)}
-                case: Formula = substitute(said, terms)
+                terms = {f"context.{u}": fo.Var(p.name) for p, u in zip(tool.params, call.args, strict=True)}
+                case: fo.Formula = substitute(said, terms)
                 for param, value in zip(tool.params, call.args, strict=True):
                     own = self._term(value, context)
-                    known = terms.get(own.name, own) if isinstance(own, Var) else own
-                    if known != Var(param.name):
-                        case = And((case, Equal(Var(param.name), known)))
+                    known = terms.get(own.name, own) if isinstance(own, fo.Var) else own
+                    if known != fo.Var(param.name):
+                        case = fo.And((case, fo.Equal(fo.Var(param.name), known)))
                 for value, sort in self._values(context).items():
                     if f"context.{value}" not in terms:
-                        case = Exists(Binder(f"context.{value}", sort), case)
+                        case = fo.Exists(fo.Binder(f"context.{value}", sort), case)
                 cases.append(case)
-        return disjunction(tuple(cases))
+        return fo.disjunction(tuple(cases))
 
     def _values(self, context: _Context) -> dict[Value, str]:
         """Return the values outside C, each with its sort."""
@@ -154,49 +141,51 @@ class Asking:
     def _sorts(self, tool: str) -> tuple[str, ...]:
         return tuple(param.sort for param in self.deployment.tool(tool).params)
 
-    def _term(self, value: Value, context: _Context) -> Term:
-        return Var(f"context.{value}") if value in self._values(context) else Const(value)
+    def _term(self, value: Value, context: _Context) -> fo.Term:
+        return fo.Var(f"context.{value}") if value in self._values(context) else fo.Const(value)
 
-    def _said(self, context: _Context) -> Formula:
+    def _said(self, context: _Context) -> fo.Formula:
         """Return ⟨c⟩(y)."""
         sort_of = self._values(context)
-        parts: list[Formula] = []
+        parts: list[fo.Formula] = []
         for (value, sort), (other, own) in combinations(sorted(sort_of.items()), 2):
             if sort == own:
-                parts.append(Not(Equal(self._term(value, context), self._term(other, context))))
+                parts.append(fo.Not(fo.Equal(self._term(value, context), self._term(other, context))))
         domain: dict[str, list[Value]] = {s: list(c) for s, c in self.deployment.constants.items()}
         for value, sort in sort_of.items():
-            parts += [Not(Equal(self._term(value, context), Const(c))) for c in domain[sort]]
+            parts += [fo.Not(fo.Equal(self._term(value, context), fo.Const(c))) for c in domain[sort]]
         for value, sort in sort_of.items():
             domain[sort].append(value)
         for item, formula in self._items(domain, {u: self._term(u, context) for u in sort_of}):
             there = context.facts if isinstance(item, Fact) else context.calls
-            parts.append(formula if item in there else Not(formula))
+            parts.append(formula if item in there else fo.Not(formula))
         for sort in self.sorts:
-            binder = Binder("context.x", sort)
-            same = (Equal(Var(binder.name), Var(f"context.{u}")) for u, s in sort_of.items() if s == sort)
-            known = (Equal(Var(binder.name), Const(c)) for c in self.deployment.constants[sort])
-            parts.append(Forall(binder, Or((Not(self.selecting.occurs(binder)), *same, *known))))
-        return conjunction(tuple(parts))
+            binder = fo.Binder("context.x", sort)
+            same = (
+                fo.Equal(fo.Var(binder.name), fo.Var(f"context.{u}")) for u, s in sort_of.items() if s == sort
+            )
+            known = (fo.Equal(fo.Var(binder.name), fo.Const(c)) for c in self.deployment.constants[sort])
+            parts.append(fo.Forall(binder, fo.Or((fo.Not(self.selecting.occurs(binder)), *same, *known))))
+        return fo.conjunction(tuple(parts))
 
     def _items(
-        self, domain: Mapping[str, Sequence[Value]], terms: Mapping[Value, Term]
-    ) -> Iterator[tuple[Fact | Call, Formula]]:
+        self, domain: Mapping[str, Sequence[Value]], terms: Mapping[Value, fo.Term]
+    ) -> Iterator[tuple[Fact | Call, fo.Formula]]:
         """Yield the facts and calls over some values, each with the formula that it is shown or offered."""
         for relation in self.relations:
             for args in product(*(domain[sort] for sort in relation.sorts)):
-                own = tuple(terms.get(u, Const(u)) for u in args)
+                own = tuple(terms.get(u, fo.Const(u)) for u in args)
                 yield Fact(relation.name, args), self.selecting.shown(relation.name, own)
         for name in self.role.tools:
             tool = self.deployment.tool(name)
             for args in product(*(domain[param.sort] for param in tool.params)):
-                given = {p.name: terms.get(u, Const(u)) for p, u in zip(tool.params, args, strict=True)}
+                given = {p.name: terms.get(u, fo.Const(u)) for p, u in zip(tool.params, args, strict=True)}
                 active = [
-                    Exists(Binder("context.z", p.sort), Equal(Var("context.z"), given[p.name]))
+                    fo.Exists(fo.Binder("context.z", p.sort), fo.Equal(fo.Var("context.z"), given[p.name]))
                     for p in tool.params
                     if p.sort in self.sorts and not is_old(tool.guard, p.name, frozenset())
                 ]
-                yield Call(name, args), conjunction((substitute(tool.guard, given), *active))
+                yield Call(name, args), fo.conjunction((substitute(tool.guard, given), *active))
 
     # which contexts there are
 
@@ -228,7 +217,7 @@ class Asking:
         blocks: list[tuple[Bdd, _Context]] = [
             (closure.gluing.over(sizes), _Context(frozenset(), frozenset()))
         ]
-        names = {u: Var(f"context.{u}") for own in diagrams.names(sizes) for u in own}
+        names = {u: fo.Var(f"context.{u}") for own in diagrams.names(sizes) for u in own}
         sigma = {var.name: u for u, var in names.items()}
         for item, formula in self._items(diagrams.values(sizes), names):
             holds = ground.formula(core(formula), sigma)
@@ -271,14 +260,16 @@ class Asking:
             sort: [*known, *(f"·{sort}{n}" for n in range(self.most[sort]))]
             for sort, known in self.deployment.constants.items()
         }
-        terms = {u: Var(f"context.{u}") for values in domain.values() for u in values if u.startswith("·")}
+        terms = {u: fo.Var(f"context.{u}") for values in domain.values() for u in values if u.startswith("·")}
         number: Number = Counter()
         for _, formula in self._items(domain, terms):
             number += reduce(or_, (needs.kept(formula), needs.refuted(formula)))
         for sort in self.sorts:
-            binder = Binder("context.x", sort)
-            different = [Equal(Var(binder.name), term) for term in terms.values()]
-            number += needs.kept(Forall(binder, Or((Not(self.selecting.occurs(binder)), *different))))
+            binder = fo.Binder("context.x", sort)
+            different = [fo.Equal(fo.Var(binder.name), term) for term in terms.values()]
+            number += needs.kept(
+                fo.Forall(binder, fo.Or((fo.Not(self.selecting.occurs(binder)), *different)))
+            )
         return number
 
     def _form(self, context: _Context) -> _Context:

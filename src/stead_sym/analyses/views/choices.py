@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.views.needs import Needs, Outside
@@ -33,7 +34,6 @@ from stead_sym.deployment.parts import AgentRole, Rule
 from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Tool
 from stead_sym.logic.folding import conjoin, disjoin, negate
-from stead_sym.logic.syntax import TRUE, And, Formula, Not, conjunction, disjunction, free_variables
 
 
 def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deployment:
@@ -48,11 +48,11 @@ def followed(deployment: Deployment, wrappers: Wrappers, k: int | None) -> Deplo
         known = [_selected_by(deployment, wrappers, role, tool) for role in _owners(deployment, tool)]
         if not known or None in known:
             continue
-        selected = disjunction(tuple(one for one in known if one is not None))
+        selected = fo.disjunction(tuple(one for one in known if one is not None))
         resting = weaker(tool, tuple(resting_on_none(needs, tool)))
-        tried = replace(resting, guard=And((resting.guard, selected)))
+        tried = replace(resting, guard=fo.And((resting.guard, selected)))
         if k is None or _can_be_followed(needs, tried, k):
-            guarded[tool.name] = replace(tool, guard=And((tool.guard, selected)))
+            guarded[tool.name] = replace(tool, guard=fo.And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
     return deployment.with_tools(tools)
 
@@ -82,10 +82,10 @@ def turns(deployment: Deployment, wrappers: Wrappers) -> Iterator[tuple[Tool, ..
             yield own
         elif None not in selected:
             pairs = ((tool, one) for tool, one in zip(own, selected, strict=True) if one is not None)
-            yield tuple(replace(tool, guard=And((tool.guard, one))) for tool, one in pairs)
+            yield tuple(replace(tool, guard=fo.And((tool.guard, one))) for tool, one in pairs)
 
 
-def acting(deployment: Deployment, wrappers: Wrappers) -> Iterator[Formula]:
+def acting(deployment: Deployment, wrappers: Wrappers) -> Iterator[fo.Formula]:
     """Yield, for each agent that is rules, a formula under which it makes a call that has an effect."""
     for role in deployment.agents:
         agent = _rules(wrappers, role)
@@ -93,7 +93,7 @@ def acting(deployment: Deployment, wrappers: Wrappers) -> Iterator[Formula]:
             yield _acts(deployment, Selecting(deployment, role), agent.policy.rules)
 
 
-def shared(deployment: Deployment, wrappers: Wrappers) -> Mapping[tuple[str, str], Formula]:
+def shared(deployment: Deployment, wrappers: Wrappers) -> Mapping[tuple[str, str], fo.Formula]:
     """Return for an agent of rules and a tool that others have, too, the formula that it selects a call."""
     found = {}
     for tool in deployment.tools:
@@ -117,7 +117,9 @@ def _owners(deployment: Deployment, tool: Tool) -> list[AgentRole]:
     return [role for role in deployment.agents if tool.name in role.tools]
 
 
-def _selected_by(deployment: Deployment, wrappers: Wrappers, role: AgentRole, tool: Tool) -> Formula | None:
+def _selected_by(
+    deployment: Deployment, wrappers: Wrappers, role: AgentRole, tool: Tool
+) -> fo.Formula | None:
     """Return the formula that an agent of rules selects a call of the tool; None for another agent."""
     agent = _rules(wrappers, role)
     return None if agent is None else _selected(Selecting(deployment, role), agent.policy.rules, tool)
@@ -133,15 +135,17 @@ def _can_be_followed(needs: Needs, tool: Tool, k: int) -> bool:
         return False
 
 
-def _acts(deployment: Deployment, selecting: Selecting, rules: tuple[Rule, ...]) -> Formula:
+def _acts(deployment: Deployment, selecting: Selecting, rules: tuple[Rule, ...]) -> fo.Formula:
     """Return the formula that a rule matches an offered call, and each such call has an effect."""
     own = [rule for rule in rules if rule.tool in selecting.role.tools]
     effective = ((rule, _has_an_effect(deployment, deployment.tool(rule.tool))) for rule in own)
-    without_effect = (selecting.offered_and_matched(rule, so) for rule, so in effective if so != TRUE)
-    return conjoin(disjunction(tuple(map(selecting.offered_and_matched, own))), *map(negate, without_effect))
+    without_effect = (selecting.offered_and_matched(rule, so) for rule, so in effective if so != fo.TRUE)
+    return conjoin(
+        fo.disjunction(tuple(map(selecting.offered_and_matched, own))), *map(negate, without_effect)
+    )
 
 
-def _has_an_effect(deployment: Deployment, tool: Tool) -> Formula:
+def _has_an_effect(deployment: Deployment, tool: Tool) -> fo.Formula:
     """Return a formula, of the parameters, under which a call has a successor.
 
     What writes integers that it computes is left out: they may be out of range. So is what chooses a value
@@ -149,20 +153,22 @@ def _has_an_effect(deployment: Deployment, tool: Tool) -> Formula:
     """
     effects = [one for one in tool.effects if not (one.is_ensure or one.computed)]
     params = {param.name for param in tool.params}
-    taken = [f for f in (can_take_effect(deployment, one) for one in effects) if free_variables(f) <= params]
-    return TRUE if any(negate(one) in taken for one in taken) else disjoin(*taken)
+    taken = [
+        f for f in (can_take_effect(deployment, one) for one in effects) if fo.free_variables(f) <= params
+    ]
+    return fo.TRUE if any(negate(one) in taken for one in taken) else disjoin(*taken)
 
 
-def _selected(selecting: Selecting, rules: tuple[Rule, ...], tool: Tool) -> Formula:
+def _selected(selecting: Selecting, rules: tuple[Rule, ...], tool: Tool) -> fo.Formula:
     """Return the formula that a call of the tool is matched by a rule, and no offered call by a rule before.
 
     The parameters of the tool are free in it.
     """
-    before: list[Formula] = []
-    cases: list[Formula] = []
+    before: list[fo.Formula] = []
+    cases: list[fo.Formula] = []
     for rule in rules:
         if rule.tool == tool.name:
-            cases.append(conjunction((*before, selecting.matched(rule, own_args(tool)))))
+            cases.append(fo.conjunction((*before, selecting.matched(rule, own_args(tool)))))
         if rule.tool in selecting.role.tools:
-            before.append(Not(selecting.offered_and_matched(rule)))
-    return disjunction(tuple(cases))
+            before.append(fo.Not(selecting.offered_and_matched(rule)))
+    return fo.disjunction(tuple(cases))

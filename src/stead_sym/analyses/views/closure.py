@@ -30,6 +30,7 @@ from functools import cached_property
 from itertools import combinations_with_replacement, count, product
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.diagrams import Diagrams
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.image import Images, Step
@@ -44,7 +45,6 @@ from stead_sym.deployment.initial import no_initial_state
 from stead_sym.deployment.tool import Call, Effect, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Binder, Expanded, Forall, conjuncts
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, Pulse
@@ -62,7 +62,7 @@ class Assumed:
     """
 
     name: str
-    sentence: Expanded
+    sentence: fo.Expanded
     relation: str | None = None
     starting: bool = False
     sort: str | None = None
@@ -195,9 +195,9 @@ class _Asked:
     At most ``needed`` further values keep it true.
     """
 
-    formula: Expanded
+    formula: fo.Expanded
     needed: Number
-    binders: tuple[Binder, ...] = ()
+    binders: tuple[fo.Binder, ...] = ()
     sigma: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -321,7 +321,7 @@ class Closing:
         before = self.diagrams.fewest(case, step.sizes)
         return Origin(self.images.after(step, before), before, step.call)
 
-    def against(self, sentences: Iterable[Expanded]) -> Iterator[Instance]:
+    def against(self, sentences: Iterable[fo.Expanded]) -> Iterator[Instance]:
         """Yield for each sentence that is false in some instance of γ(V) one with the fewest facts.
 
         Raises `Outside` and `Undecided`.
@@ -334,7 +334,7 @@ class Closing:
                 facts = self.parts.form(self.diagrams.fewest(refuted, sizes))
                 yield Instance(self.deployment.schema, facts)
 
-    def shows(self, sentences: Iterable[Expanded]) -> bool:
+    def shows(self, sentences: Iterable[fo.Expanded]) -> bool:
         """Return whether the sentences are true in all of γ(V); raises `Outside` and `Undecided`."""
         return next(self.against(sentences), None) is None
 
@@ -416,23 +416,23 @@ class Closing:
             raise no_initial_state(self.deployment)
         return wide, found
 
-    def _conditions(self) -> Iterator[Expanded]:
+    def _conditions(self) -> Iterator[fo.Expanded]:
         """Yield the conditions that every initial instance satisfies; none without an ``initially`` line."""
         if self.deployment.initially is not None:
-            yield from conjuncts(self.deployment.initially.where)
+            yield from fo.conjuncts(self.deployment.initially.where)
             for reference in self.deployment.schema.references:
                 claim = claim_named(self.deployment, reference.name)
                 assert claim is not None
                 yield claim.invariant
 
-    def _kept_true(self, part: Expanded, names: Mapping[str, Sequence[Value]]) -> Iterator[_Asked]:
+    def _kept_true(self, part: fo.Expanded, names: Mapping[str, Sequence[Value]]) -> Iterator[_Asked]:
         """Yield the instances of a conjunct that can be kept true, or the conjunct itself."""
-        binders: list[Binder] = []
+        binders: list[fo.Binder] = []
         while True:
             with suppress(Outside):
                 needed = self.needs.kept(part)
                 break
-            if not isinstance(part, Forall):
+            if not isinstance(part, fo.Forall):
                 return
             binders.append(part.binder)
             part = part.body

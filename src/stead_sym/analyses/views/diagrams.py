@@ -16,13 +16,13 @@ from functools import cache
 from itertools import chain, pairwise, product
 from math import prod
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.parts import Facts, Parts, Sizes
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.engines.symbolic.step.grounding import Grounding
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.ranges import changed_by
@@ -131,7 +131,7 @@ class Diagrams:
     def _none(self, bits: Iterable[str]) -> Bdd:
         return self.manager.cube(dict.fromkeys(bits, False))
 
-    def refuting(self, given: Bdd, sentence: Expanded, sizes: Sizes) -> Bdd:
+    def refuting(self, given: Bdd, sentence: fo.Expanded, sizes: Sizes) -> Bdd:
         """Return the instances of a set in which a sentence is false.
 
         The conjuncts are taken one by one: their conjunction may be large over all instances.

@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers, known_values
 from stead_sym.analyses.views.asking import Answers, Asking
 from stead_sym.analyses.views.choices import followed
@@ -36,7 +37,6 @@ from stead_sym.analyses.views.weakening import LeftOut, in_words, is_free, resti
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import AgentError, Undecided
-from stead_sym.logic.syntax import TRUE, And, Expanded, Future, Globally, Not, is_temporal
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, saying
@@ -140,21 +140,21 @@ class Shown:
         return f"{self.k}-views{about}: {self.views} of them{shown_with}"
 
 
-def always(formula: Expanded) -> tuple[Expanded, ...] | None:
+def always(formula: fo.Expanded) -> tuple[fo.Expanded, ...] | None:
     """Return the first-order sentences that a specification states to be always true.
 
     Returns None for a specification that states something else.
     """
     match formula:
-        case Globally("A", body) if not is_temporal(body):
+        case fo.Globally("A", body) if not fo.is_temporal(body):
             return (body,)
-        case Globally("A", And(parts)):
-            return always(And(tuple(Globally("A", part) for part in parts)))
-        case Globally("A", Globally("A") as inner):
+        case fo.Globally("A", fo.And(parts)):
+            return always(fo.And(tuple(fo.Globally("A", part) for part in parts)))
+        case fo.Globally("A", fo.Globally("A") as inner):
             return always(inner)
-        case Not(Future("E", body)):
-            return always(Globally("A", Not(body)))
-        case And(parts):
+        case fo.Not(fo.Future("E", body)):
+            return always(fo.Globally("A", fo.Not(body)))
+        case fo.And(parts):
             found = [always(part) for part in parts]
             return None if None in found else tuple(f for one in found if one is not None for f in one)
         case _:
@@ -173,12 +173,12 @@ class _Group:
     """
 
     deployment: Deployment
-    open: dict[str, tuple[Expanded, ...]]
+    open: dict[str, tuple[fo.Expanded, ...]]
     has_whole: bool = True
     has_weaker: bool = True
     why_none: str = ""
     sliced: set[str] = field(default_factory=set)
-    dropped: dict[str, tuple[Expanded, ...]] = field(default_factory=dict)
+    dropped: dict[str, tuple[fo.Expanded, ...]] = field(default_factory=dict)
 
 
 def _columns(deployment: Deployment) -> int:
@@ -194,7 +194,7 @@ class EveryNumber:
     def __init__(
         self,
         deployment: Deployment,
-        specs: Mapping[str, Expanded],
+        specs: Mapping[str, fo.Expanded],
         wrappers: Wrappers,
         *,
         until: float = math.inf,
@@ -244,7 +244,7 @@ class EveryNumber:
             place for tool in deployment.tools_and_events for place in resting_on_none(needs, tool)
         )
         self.guarded = without(guarded, self._resting_on_none)
-        plain: dict[str, tuple[Expanded, ...]] = {}
+        plain: dict[str, tuple[fo.Expanded, ...]] = {}
         for name, formula in specs.items():
             if (sentences := always(formula)) is not None:
                 plain[name] = sentences
@@ -410,7 +410,7 @@ class EveryNumber:
     def _closed_slices(
         self,
         deployment: Deployment,
-        sentences: Iterable[Expanded],
+        sentences: Iterable[fo.Expanded],
         more: int,
         most: int = 0,
         far: HowFar = AT_FIRST,
@@ -619,9 +619,9 @@ class EveryNumber:
             if not (claim.name in raised or self._is_shown(claim.invariant))
         )
 
-    def _is_shown(self, claimed: Expanded) -> bool:
+    def _is_shown(self, claimed: fo.Expanded) -> bool:
         sentence = stronger(Needs(self.guarded), claimed)
-        return sentence == TRUE or any(
+        return sentence == fo.TRUE or any(
             _is_always(closure, [sentence])
             for _, closure in self._closed_slices(self.selecting, [sentence], 0)
         )
@@ -631,7 +631,7 @@ class EveryNumber:
         """Return whether there are open specifications, and further numbers of values to try."""
         return self._left > 0 and any(group.open for group in self._groups)
 
-    def _always(self, closure: Closure, name: str, sentences: tuple[Expanded, ...]) -> bool:
+    def _always(self, closure: Closure, name: str, sentences: tuple[fo.Expanded, ...]) -> bool:
         """Return whether the sentences of a specification are true in all of γ(V)."""
         try:
             found = next(closure.closing.against(sentences), None)
@@ -657,11 +657,11 @@ class EveryNumber:
         deployment reaches under its agents.
         """
 
-        def never(sentence: Expanded) -> bool:
+        def never(sentence: fo.Expanded) -> bool:
             if isinstance(within, Slice) and not within.asks(group.deployment, sentence):
                 return False
             try:
-                return closing.shows([Not(sentence)])
+                return closing.shows([fo.Not(sentence)])
             except (Outside, Undecided):
                 return False
 
@@ -678,14 +678,14 @@ def _has_free(closure: Closure) -> bool:
     return any(is_free(relation.name) for relation in closure.closing.deployment.schema.relations)
 
 
-def _is_always(closure: Closure, sentences: Iterable[Expanded]) -> bool:
+def _is_always(closure: Closure, sentences: Iterable[fo.Expanded]) -> bool:
     """Return whether V is invariant and the sentences are shown to be true in all of γ(V)."""
     with suppress(Outside, Undecided):
         return not closure.broken and closure.closing.shows(sentences)
     return False
 
 
-def _asks_for_a_record(needs: Needs, sentences: Iterable[Expanded]) -> bool:
+def _asks_for_a_record(needs: Needs, sentences: Iterable[fo.Expanded]) -> bool:
     """Return whether a part of an instance may lack a record that one of the sentences requires."""
     try:
         return any(needs.kept(sentence).total() for sentence in sentences)
@@ -699,7 +699,7 @@ def _not_shown(closing: Closing, deployment: Deployment) -> Iterator[str]:
         if not claim.name.startswith(("bound ", "key of ")):
             sentence = stronger(closing.needs, claim.invariant)
             try:
-                if sentence != TRUE and not closing.shows([sentence]):
+                if sentence != fo.TRUE and not closing.shows([sentence]):
                     yield claim.name
             except (Outside, Undecided):
                 yield claim.name

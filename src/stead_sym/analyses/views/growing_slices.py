@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.slicing import Slice, lost, sliced
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Effect, Insert, Tool
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import And, Atom, Exists, Expanded, children, relations_in
 from stead_sym.verification.findings.ranges import changed_in
 
 
-def slices(deployment: Deployment, sentences: Iterable[Expanded]) -> Iterator[Slice]:
+def slices(deployment: Deployment, sentences: Iterable[fo.Expanded]) -> Iterator[Slice]:
     """Yield the slices in which these sentences can be asked; none if effects are formulas."""
     if deployment.has_ensure:
         return
     every = {relation.name for relation in deployment.schema.relations}
     asked = tuple(sentences)
-    kept = _closed(deployment, frozenset(name for sentence in asked for name in relations_in(sentence)))
+    kept = _closed(deployment, frozenset(name for sentence in asked for name in fo.relations_in(sentence)))
     while kept != every:
         yield sliced(deployment, kept, asked)
-        for reading in (_asked_for, relations_in):
+        for reading in (_asked_for, fo.relations_in):
             read = (
                 _read(effect, kept, tool, reading)
                 for tool in deployment.tools_and_events
@@ -49,7 +49,7 @@ def _closed(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
     while True:
         wider = kept.union(
             *(
-                relations_in(statement.where)
+                fo.relations_in(statement.where)
                 for tool in deployment.tools_and_events
                 for effect in tool.effects
                 for statement in effect.statements
@@ -62,7 +62,7 @@ def _closed(deployment: Deployment, kept: frozenset[str]) -> frozenset[str]:
 
 
 def _read(
-    effect: Effect, kept: frozenset[str], tool: Tool, reading: Callable[[Expanded], Iterable[str]]
+    effect: Effect, kept: frozenset[str], tool: Tool, reading: Callable[[fo.Expanded], Iterable[str]]
 ) -> Iterator[str]:
     """Yield the relations that are read for an alternative that changes some of these relations."""
     if not kept.isdisjoint(changed_in(effect)):
@@ -71,15 +71,15 @@ def _read(
             yield from reading(formula)
 
 
-def _asked_for(formula: Expanded) -> Iterator[str]:
+def _asked_for(formula: fo.Expanded) -> Iterator[str]:
     """Return the relations for whose facts a formula asks."""
 
     def asked(f: Core) -> Iterator[str]:
         match f:
-            case Atom(relation):
+            case fo.Atom(relation):
                 yield relation
-            case And() | Exists():
-                for child in children(f):
+            case fo.And() | fo.Exists():
+                for child in fo.children(f):
                     yield from asked(child)
             case _:
                 pass

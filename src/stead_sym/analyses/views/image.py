@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.diagrams import Diagrams, Grounded
 from stead_sym.analyses.views.parts import Facts, Sizes
 from stead_sym.deployment.tool import Call, Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Binder, Expanded, Term
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -77,7 +77,7 @@ class Images:
                 call = Call(tool.name, tuple(draft.sigma[param.name] for param in tool.params))
                 yield Step(call, sizes, after, done.used, done.case, written)
 
-    def _names(self, sizes: Sizes, draft: _Draft, binder: Binder) -> Iterator[tuple[Value, _Draft]]:
+    def _names(self, sizes: Sizes, draft: _Draft, binder: fo.Binder) -> Iterator[tuple[Value, _Draft]]:
         """Yield the names that the draft uses and one more, each with the draft that uses it."""
         if binder.sort in self.sorts:
             sort = self.sorts.index(binder.sort)
@@ -85,7 +85,7 @@ class Images:
                 used = max(draft.used[sort], place + 1)
                 yield name, replace(draft, used=(*draft.used[:sort], used, *draft.used[sort + 1 :]))
 
-    def _given(self, ground: Grounded, sizes: Sizes, draft: _Draft, param: Binder) -> Iterator[_Draft]:
+    def _given(self, ground: Grounded, sizes: Sizes, draft: _Draft, param: fo.Binder) -> Iterator[_Draft]:
         """Yield the draft with each possible value of a parameter."""
         constants = self.diagrams.deployment.constants[param.sort]
         listed = self.diagrams.deployment.schema.is_finite(param.sort)
@@ -95,7 +95,7 @@ class Images:
             if case != self.manager.false:
                 yield replace(chosen, case=case, sigma={**chosen.sigma, param.name: value})
 
-    def _where(self, ground: Grounded, draft: _Draft, condition: Expanded) -> _Draft:
+    def _where(self, ground: Grounded, draft: _Draft, condition: fo.Expanded) -> _Draft:
         case = draft.case
         for part in ground.conjuncts(core(condition), draft.sigma):
             case = case & part
@@ -159,9 +159,9 @@ class Images:
         ground: Grounded,
         draft: _Draft,
         relation: str,
-        args: tuple[Term, ...],
-        binders: tuple[Binder, ...],
-        where: Expanded,
+        args: tuple[fo.Term, ...],
+        binders: tuple[fo.Binder, ...],
+        where: fo.Expanded,
     ) -> Mapping[Fact, Bdd]:
         """Return { P(t)σ' : σ' extends σ by active values for the binders, D ⊨ where }.
 
@@ -238,7 +238,7 @@ class Images:
         result = m.substitute(result, images)
         yield result & self.diagrams.none_beyond(sizes, size)
 
-    def breaking(self, step: Step, sentence: Expanded) -> Bdd:
+    def breaking(self, step: Step, sentence: fo.Expanded) -> Bdd:
         """Return the instances from which the step leads to one in which a sentence is false."""
         m, after = self.manager, self.diagrams.grounded(step.after)
         new = {self.diagrams.bit(f): self._value(step, f) for f in self.diagrams.facts(step.after)}

@@ -31,25 +31,11 @@ from functools import reduce
 from operator import or_
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.witnesses import is_old
 from stead_sym.errors import Span
 from stead_sym.logic.kernel import Core, core, outside_kernel, written
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Equal,
-    Exists,
-    Expanded,
-    Iff,
-    Not,
-    Truth,
-    children,
-    free_variables,
-)
 
 Number: TypeAlias = Counter[str]
 """The number of values of each open sort."""
@@ -108,15 +94,15 @@ class Needs:
             self._active[sort] = reduce(or_, (columns - Counter([sort]) for columns in holding), Counter())
         return self._active[sort].copy()
 
-    def kept(self, formula: Expanded) -> Number:
+    def kept(self, formula: fo.Expanded) -> Number:
         """Return how many values a formula needs beside those of its free variables; raises `Outside`."""
         return _total(self.of(formula, True))
 
-    def refuted(self, formula: Expanded) -> Number:
+    def refuted(self, formula: fo.Expanded) -> Number:
         """Return how many values the negation of a formula needs; raises `Outside`."""
         return _total(self.of(formula, False))
 
-    def of(self, formula: Expanded, positive: bool, *, every: bool = False) -> Need:
+    def of(self, formula: fo.Expanded, positive: bool, *, every: bool = False) -> Need:
         """Return what a formula needs, or its negation unless ``positive``.
 
         With ``every`` it is for many values of free variables at a time, of which different ones may rest on
@@ -137,37 +123,37 @@ class Needs:
 
     def _of(self, f: Core, positive: bool, every: bool) -> Need:
         match f:
-            case Equal() | Compare() if children(f):
+            case fo.Equal() | fo.Compare() if fo.children(f):
                 raise Outside(
                     "`count` and `sum` are about all records at once, and parts of a database do not show"
                     " what they come to",
                     f.span,
                 )
-            case Truth() | Equal() | Compare() | Atom():
+            case fo.Truth() | fo.Equal() | fo.Compare() | fo.Atom():
                 return Counter()
-            case Not(body):
+            case fo.Not(body):
                 return self._of(body, not positive, every)
-            case And(parts):
+            case fo.And(parts):
                 needs = [self._of(part, positive, every) for part in parts]
                 return sum(needs, Counter()) if positive or every else reduce(or_, needs)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 sides = [
                     self._of(left, side, every) + self._of(right, side is positive, every)
                     for side in (True, False)
                 ]
                 return sides[0] + sides[1] if every else sides[0] | sides[1]
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return self._some(f, 1, binder, body, every) if positive else self._every(f, binder, body)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 if positive:
                     return self._some(f, number, binder, body, every)
                 return self._every(f, binder, body)
             case _:
                 raise outside_kernel(f)
 
-    def _some(self, f: Core, number: int, binder: Binder, body: Core, every: bool) -> Need:
+    def _some(self, f: Core, number: int, binder: fo.Binder, body: Core, every: bool) -> Need:
         """Return what is needed so that at least ``number`` values satisfy the body."""
-        free = free_variables(f)
+        free = fo.free_variables(f)
         need: Need = Counter(
             {(free, sort): number * each for sort, each in self.witness(binder, body).items()}
         )
@@ -175,14 +161,14 @@ class Needs:
             need[(names - {binder.name}) | free if binder.name in names else names, sort] += number * each
         return need
 
-    def witness(self, binder: Binder, body: Core) -> Number:
+    def witness(self, binder: fo.Binder, body: Core) -> Number:
         """Return the values that a witness of the body needs: itself, and those beside it in a fact."""
         if binder.declared:
             return Counter()
         own = Counter([binder.sort] if self.is_open(binder.sort) else [])
         return own if is_old(body, binder.name, frozenset()) else own + self.active(binder.sort)
 
-    def _every(self, f: Core, binder: Binder, body: Core) -> Need:
+    def _every(self, f: Core, binder: fo.Binder, body: Core) -> Need:
         """Return what is needed so that no value satisfies the body, or at most a given number of them."""
         values = self.schema.sort(binder.sort).values
         need: Need = Counter()

@@ -16,10 +16,10 @@ from itertools import combinations_with_replacement
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.needs import Needs, Number, Outside, within_bounds
 from stead_sym.analyses.views.steps import read
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.logic.syntax import Expanded
 
 How: TypeAlias = Literal["views", "watched", "not shown"]
 """``views``: the sentences of an AG are to be true in γ(V). ``watched``: they belong to a watched deployment.
@@ -110,7 +110,7 @@ def looks(deployment: Deployment, k: int, bounds: Mapping[str, int] = MappingPro
             yield max(found, key=lambda one: one.total, default=nothing)
 
 
-def needed(deployment: Deployment, sentences: tuple[Expanded, ...]) -> Number:
+def needed(deployment: Deployment, sentences: tuple[fo.Expanded, ...]) -> Number:
     """Return the largest number of values needed to refute one of the sentences; raises `Outside`."""
     needs = Needs(deployment)
     return max((needs.refuted(sentence) for sentence in sentences), key=Counter.total, default=Counter())

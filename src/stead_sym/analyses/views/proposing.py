@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.analyses.views.closure import Closing
 from stead_sym.analyses.views.every_number import STEPS, EveryNumber, Shown, always
@@ -34,22 +35,6 @@ from stead_sym.deployment.semantics import outcomes, possible
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Const,
-    Equal,
-    Expanded,
-    Forall,
-    Formula,
-    Globally,
-    Implies,
-    Not,
-    Term,
-    Var,
-    disjunction,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, Pulse
@@ -68,7 +53,7 @@ class Proposed:
     """The line ``invariant NAME f`` with which a specification is ``shown``."""
 
     name: str
-    sentence: Formula
+    sentence: fo.Formula
     shown: Shown
 
     @property
@@ -79,7 +64,7 @@ class Proposed:
 
 def proposed(
     deployment: Deployment,
-    specs: Mapping[str, Expanded],
+    specs: Mapping[str, fo.Expanded],
     wrappers: Wrappers,
     obstacles: Mapping[str, Obstacle | None],
     *,
@@ -108,7 +93,7 @@ def proposed(
 def _first(
     deployment: Deployment,
     name: str,
-    spec: Expanded,
+    spec: fo.Expanded,
     wrappers: Wrappers,
     against: Obstacle | None,
     until: float,
@@ -138,14 +123,14 @@ class _Trial:
         self,
         deployment: Deployment,
         spec: str,
-        formula: Expanded,
+        formula: fo.Expanded,
         wrappers: Wrappers,
-        sentence: Formula,
+        sentence: fo.Formula,
         until: float,
     ) -> None:
         known = {one.name for one in deployment.specs}
         self.name, self.sentence, self._spec = fresh_name("kept", known), sentence, spec
-        line = Spec(self.name, Globally("A", sentence), helps=True)
+        line = Spec(self.name, fo.Globally("A", sentence), helps=True)
         written = replace(deployment.written, specs=(*deployment.written.specs, line))
         wider = replace(deployment, written=written, text=None)
         asked = {spec: formula, self.name: wider.spec(self.name).formula}
@@ -181,7 +166,7 @@ def _reached(deployment: Deployment, until: float) -> list[Instance]:
     return [Instance(deployment.schema, facts) for facts in sorted(seen, key=len, reverse=True)]
 
 
-def _candidates(deployment: Deployment, spec: Expanded, against: Obstacle | None) -> list[Formula]:
+def _candidates(deployment: Deployment, spec: fo.Expanded, against: Obstacle | None) -> list[fo.Formula]:
     """Return sentences that exclude an obstacle, those about few facts first.
 
     The sentences of the specification itself come before them.
@@ -206,7 +191,7 @@ def _candidates(deployment: Deployment, spec: Expanded, against: Obstacle | None
     return [*own, *(one for one in sentences if one not in own)]
 
 
-def _can_be_assumed(needs: Needs, sentence: Expanded) -> bool:
+def _can_be_assumed(needs: Needs, sentence: fo.Expanded) -> bool:
     try:
         return needs.refuted(sentence).total() > 0 and needs.kept(sentence).total() == 0
     except Outside:
@@ -257,7 +242,7 @@ def _form(parts: Parts, there: Facts, absent: Facts) -> tuple[Facts, Facts]:
     return min(renamed, key=lambda both: (sorted(both[0]), sorted(both[1])))
 
 
-def _sentence(deployment: Deployment, parts: Parts, there: Facts, absent: Facts) -> Formula:
+def _sentence(deployment: Deployment, parts: Parts, there: Facts, absent: Facts) -> fo.Formula:
     """Return the sentence that the facts ``there`` imply one of ``absent``, or are not all true if empty."""
     sort_of = parts.sort_of(there)
     number = {sort: sum(own == sort for own in sort_of.values()) for sort in sort_of.values()}
@@ -269,21 +254,21 @@ def _sentence(deployment: Deployment, parts: Parts, there: Facts, absent: Facts)
         place = sum(sort_of[other] == sort for other in names) + 1
         names[value] = fresh_name(stem if number[sort] == 1 else f"{stem}{place}", {*taken, *names.values()})
 
-    def atom(fact: Fact) -> Atom:
-        args: tuple[Term, ...] = tuple(
-            Var(names[value]) if value in names else Const(value) for value in fact.args
+    def atom(fact: Fact) -> fo.Atom:
+        args: tuple[fo.Term, ...] = tuple(
+            fo.Var(names[value]) if value in names else fo.Const(value) for value in fact.args
         )
-        return Atom(fact.relation, args)
+        return fo.Atom(fact.relation, args)
 
-    different: list[Formula] = [
-        Not(Equal(Var(names[a]), Var(names[b])))
+    different: list[fo.Formula] = [
+        fo.Not(fo.Equal(fo.Var(names[a]), fo.Var(names[b])))
         for a, b in combinations(names, 2)
         if sort_of[a] == sort_of[b]
     ]
-    said: list[Formula] = [*map(atom, sorted(there)), *different]
-    together = said[0] if len(said) == 1 else And(tuple(said))
-    instead = disjunction(tuple(map(atom, sorted(absent))))
-    result: Formula = Implies(together, instead) if absent else Not(together)
+    said: list[fo.Formula] = [*map(atom, sorted(there)), *different]
+    together = said[0] if len(said) == 1 else fo.And(tuple(said))
+    instead = fo.disjunction(tuple(map(atom, sorted(absent))))
+    result: fo.Formula = fo.Implies(together, instead) if absent else fo.Not(together)
     for value in reversed(names):
-        result = Forall(Binder(names[value], sort_of[value]), result)
+        result = fo.Forall(fo.Binder(names[value], sort_of[value]), result)
     return result

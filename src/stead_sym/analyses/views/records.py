@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import Generic, TypeAlias, TypeVar
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.diagrams import Diagrams
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.parts import MOST_AT_LAST, Facts, Sizes, renamed_facts
@@ -33,7 +34,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Insert, Statement
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.names import constants
-from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, TextValue, Value
 from stead_sym.support.collecting import seldom_collecting
@@ -44,7 +44,7 @@ MOST_CONSTANTS = 12
 
 @seldom_collecting()
 def forgetting(
-    deployment: Deployment, asked: Iterable[Expanded], known: Iterable[Value] = ()
+    deployment: Deployment, asked: Iterable[fo.Expanded], known: Iterable[Value] = ()
 ) -> tuple[Deployment, Records | None]:
     """Return A' and its D0, if agents distinguish the values ``known`` from others.
 
@@ -85,7 +85,7 @@ def crowded(deployment: Deployment) -> frozenset[str]:
     return frozenset(sort for sort in deployment.bounds if len(deployment.constants[sort]) > MOST_CONSTANTS)
 
 
-def _mentioned(deployment: Deployment, asked: Iterable[Expanded]) -> frozenset[Value]:
+def _mentioned(deployment: Deployment, asked: Iterable[fo.Expanded]) -> frozenset[Value]:
     """Return the constants of all formulas."""
     formulas = [*asked, *(spec.formula for spec in deployment.specs)]
     found: set[Value] = {text.value for text in deployment.schema.texts}
@@ -100,7 +100,7 @@ def _mentioned(deployment: Deployment, asked: Iterable[Expanded]) -> frozenset[V
     return frozenset(found.union(*map(constants, formulas)))
 
 
-def _said(statement: Statement) -> Iterator[Expanded]:
+def _said(statement: Statement) -> Iterator[fo.Expanded]:
     match statement:
         case Insert(atom, _, where) | Delete(atom, _, where):
             yield from (atom, where)

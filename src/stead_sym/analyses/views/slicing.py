@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.needs import Outside
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Parts
@@ -41,30 +42,6 @@ from stead_sym.deployment.witnesses import is_old
 from stead_sym.logic.folding import negate
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import (
-    FALSE,
-    INTEGERS,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Equal,
-    Exists,
-    Expanded,
-    Iff,
-    Not,
-    Quantified,
-    Term,
-    Truth,
-    Var,
-    children,
-    conjunction,
-    free_variables,
-    relations_in,
-    subformulas,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, TextValue
 
@@ -77,7 +54,7 @@ class Slice:
     kept: tuple[str, ...]
     using: Mapping[str, str]
 
-    def asks(self, whole: Deployment, sentence: Expanded) -> bool:
+    def asks(self, whole: Deployment, sentence: fo.Expanded) -> bool:
         """Return whether a sentence over the relations of the slice is true in D_K if it is true in D."""
         slicing = _Slicing(whole, frozenset(self.kept), dict(self.using))
         slicing.exactly(core(sentence))
@@ -89,7 +66,7 @@ class Slice:
 
 
 def sliced(
-    deployment: Deployment, kept: frozenset[str], asked: Iterable[Expanded], *, every_sort: bool = False
+    deployment: Deployment, kept: frozenset[str], asked: Iterable[fo.Expanded], *, every_sort: bool = False
 ) -> Slice:
     """Return the slice for some relations in which these sentences can be asked.
 
@@ -97,7 +74,7 @@ def sliced(
     has U_S for each sort of a variable that does not state that its value is active, not only for those of
     which a relation is left out. Raises `Outside` for a formula of a kind that has no slice.
     """
-    sentences = [core(Not(sentence)) for sentence in asked]
+    sentences = [core(fo.Not(sentence)) for sentence in asked]
     tracked = set(deployment.bounds) if every_sort else lost(deployment, kept)
     taken = {relation.name for relation in deployment.schema.relations}
     using: dict[str, str] = {}
@@ -152,25 +129,25 @@ class _Slicing:
     def weaker(self, f: Core, positive: bool = True) -> Core:
         """Return f⁺, which f implies; unless ``positive``, return f⁻, which implies f."""
         match f:
-            case Truth():
+            case fo.Truth():
                 return f
-            case Equal() | Compare() if not relations_in(f):
+            case fo.Equal() | fo.Compare() if not fo.relations_in(f):
                 return f
-            case Atom(relation):
-                return f if relation in self.kept else TRUE if positive else FALSE
-            case Not(body):
+            case fo.Atom(relation):
+                return f if relation in self.kept else fo.TRUE if positive else fo.FALSE
+            case fo.Not(body):
                 return negate(self.weaker(body, not positive))
-            case And(parts):
+            case fo.And(parts):
                 return _all(self.weaker(part, positive) for part in parts)
-            case Iff(left, right):
-                both = And((left, right)), And((Not(left), Not(right)))
-                return self.weaker(core(Not(And(tuple(map(Not, both))))), positive)
-            case Exists(binder, body) | Count("atleast", _, binder, body):
+            case fo.Iff(left, right):
+                both = fo.And((left, right)), fo.And((fo.Not(left), fo.Not(right)))
+                return self.weaker(core(fo.Not(fo.And(tuple(map(fo.Not, both))))), positive)
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
                 inner = self.weaker(body, positive)
-                if inner == FALSE and isinstance(f, Exists):
-                    return FALSE
+                if inner == fo.FALSE and isinstance(f, fo.Exists):
+                    return fo.FALSE
                 if positive and not binder.declared and not is_old(inner, binder.name, frozenset()):
-                    return TRUE  # the value may be active by another relation
+                    return fo.TRUE  # the value may be active by another relation
                 return replace(f, body=inner)
             case _:
                 raise Outside(f"`{f}` is of no kind that is left out of a slice", f.span)
@@ -178,21 +155,21 @@ class _Slicing:
     def exactly(self, f: Core, positive: bool = True) -> None:
         """Require that the formula, over K, is true in D_K if it is true in D."""
         match f:
-            case Not(body):
+            case fo.Not(body):
                 self.exactly(body, not positive)
-            case Iff():
-                for side in children(f):
+            case fo.Iff():
+                for side in fo.children(f):
                     self.exactly(side)
                     self.exactly(side, False)
-            case Exists(binder, body) | Count("atleast", _, binder, body):
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
                 if positive and not binder.declared:
                     self._ranging([binder], body)
                 self.exactly(body, positive)
             case _:
-                for child in children(f):
+                for child in fo.children(f):
                     self.exactly(child, positive)
 
-    def _ranging(self, binders: Iterable[Binder], condition: Core, *said: Expanded) -> Core:
+    def _ranging(self, binders: Iterable[fo.Binder], condition: Core, *said: fo.Expanded) -> Core:
         """Return the condition, extended to state that the values of these variables are active.
 
         It is not extended for a variable of which the condition or another formula states it.
@@ -202,7 +179,7 @@ class _Slicing:
             if not any(is_old(f, binder.name, frozenset()) for f in (condition, *said)):
                 self.unsaid.add(binder.sort)
                 if binder.sort in self.using:
-                    parts.append(Atom(self.using[binder.sort], (Var(binder.name),)))
+                    parts.append(fo.Atom(self.using[binder.sort], (fo.Var(binder.name),)))
         return _all(parts)
 
     # tools
@@ -211,9 +188,9 @@ class _Slicing:
         """Return what is left of a tool or event; None if it does nothing."""
         guard = self.weaker(core(tool.guard))
         effects = tuple(done for effect in tool.effects if (done := self._effect(effect, tool)).statements)
-        if not effects or guard == FALSE:
+        if not effects or guard == fo.FALSE:
             return None
-        read = free_variables(guard).union(*map(_variables, effects))
+        read = fo.free_variables(guard).union(*map(_variables, effects))
         params = tuple(param for param in tool.params if param.name in read)
         listed = (param for param in params if self._is_open(param.sort))
         return replace(tool, params=params, guard=self._ranging(listed, guard), effects=effects)
@@ -245,12 +222,12 @@ class _Slicing:
                     raise Outside(f"`{statement}` has no slice", statement.span)
         return replace(effect, when=when, statements=self._used(statements))
 
-    def _in_use(self, atom: Atom, active: set[str]) -> Iterator[Insert]:
+    def _in_use(self, atom: fo.Atom, active: set[str]) -> Iterator[Insert]:
         """Yield statements for the values that an insertion brings into use."""
         for term, sort in zip(atom.args, self.whole.schema.relation(atom.relation).sorts, strict=True):
-            known = isinstance(term, Var) and term.name in active
+            known = isinstance(term, fo.Var) and term.name in active
             if sort in self.using and not known:
-                yield Insert(Atom(self.using[sort], (term,)))
+                yield Insert(fo.Atom(self.using[sort], (term,)))
 
     def _used(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
         """Return the statements that do something, each once, with the choices that they read."""
@@ -263,7 +240,7 @@ class _Slicing:
                         continue
                     if self._is_open(binder.sort):  # or a constant, active or not
                         self._ranging([binder], where)
-                    read |= free_variables(where)
+                    read |= fo.free_variables(where)
                 case Fresh(binder) if binder.name not in read:
                     continue
                 case Insert() | Delete():
@@ -278,7 +255,7 @@ class _Slicing:
 
     # the deployment
 
-    def deployment(self, asked: Iterable[Expanded]) -> Deployment:
+    def deployment(self, asked: Iterable[fo.Expanded]) -> Deployment:
         """Return the slice for these sentences."""
         whole = self.whole
         relations = tuple(
@@ -287,7 +264,7 @@ class _Slicing:
         in_use = tuple(Relation(name, (sort,)) for sort, name in self.using.items())
         tools = tuple(tool for one in whole.tools_and_events if (tool := self.tool(one)) is not None)
         specs = tuple(
-            spec for spec in whole.specs if spec.helps and self.kept.issuperset(relations_in(spec.formula))
+            spec for spec in whole.specs if spec.helps and self.kept.issuperset(fo.relations_in(spec.formula))
         )
         initially = self._initially(in_use)
         said = (*asked, *(spec.formula for spec in specs), *(line.where for line in initially))
@@ -335,44 +312,44 @@ class _Slicing:
         """Yield the events that take a value out of use if no fact of K has it."""
         taken = {tool.name for tool in tools}
         for sort, name in self.using.items():
-            value = Binder("x", sort)
+            value = fo.Binder("x", sort)
             held: list[Core] = [
-                Not(_holds(relation, column))
+                fo.Not(_holds(relation, column))
                 for relation in relations
                 if relation.name in self.kept
                 for column, own in enumerate(relation.sorts)
                 if own == sort
             ]
-            used = Atom(name, (Var("x"),))
+            used = fo.Atom(name, (fo.Var("x"),))
             event = fresh_name(f"forget_{sort}", taken)
             taken.add(event)
             effect = Effect((Delete(used),))
-            yield Tool(event, (value,), guard=conjunction((used, *held)), effects=(effect,), event=True)
+            yield Tool(event, (value,), guard=fo.conjunction((used, *held)), effects=(effect,), event=True)
 
 
 def _holds(relation: Relation, column: int) -> Core:
     """Return the formula that some fact of the relation has x in the column."""
-    args: list[Term] = [Var(f"y{k}") for k in range(relation.arity)]
-    args[column] = Var("x")
-    found: Core = Atom(relation.name, tuple(args))
+    args: list[fo.Term] = [fo.Var(f"y{k}") for k in range(relation.arity)]
+    args[column] = fo.Var("x")
+    found: Core = fo.Atom(relation.name, tuple(args))
     for k, sort in reversed(list(enumerate(relation.sorts))):
         if k != column:
-            found = Exists(Binder(f"y{k}", sort), found)
+            found = fo.Exists(fo.Binder(f"y{k}", sort), found)
     return found
 
 
 def _variables_of(statement: Insert | Delete) -> frozenset[str]:
     bound = {binder.name for binder in statement.binders}
-    return (free_variables(statement.atom) | free_variables(statement.where)) - bound
+    return (fo.free_variables(statement.atom) | fo.free_variables(statement.where)) - bound
 
 
 def _variables(effect: Effect) -> frozenset[str]:
     """Return the variables that occur in an alternative, its own included."""
-    found = free_variables(effect.when)
+    found = fo.free_variables(effect.when)
     for statement in effect.statements:
         match statement:
             case Choose(_, where):
-                found |= free_variables(where)
+                found |= fo.free_variables(where)
             case Insert() | Delete():
                 found |= _variables_of(statement)
             case _:
@@ -400,15 +377,15 @@ def _sorts(tool: Tool) -> Iterator[str]:
                     pass
 
 
-def _sorts_in(formula: Expanded) -> Iterator[str]:
+def _sorts_in(formula: fo.Expanded) -> Iterator[str]:
     """Yield the sorts of the quantifiers of a formula, and those whose values it compares."""
-    for part in subformulas(formula):
-        if isinstance(part, Quantified):
+    for part in fo.subformulas(formula):
+        if isinstance(part, fo.Quantified):
             yield part.binder.sort
-        elif isinstance(part, Compare) and part.sort is not None and part.sort != INTEGERS:
+        elif isinstance(part, fo.Compare) and part.sort is not None and part.sort != fo.INTEGERS:
             yield part.sort
 
 
 def _all(parts: Iterable[Core]) -> Core:
-    found = [part for part in parts if part != TRUE]
-    return FALSE if FALSE in found else conjunction(tuple(found))
+    found = [part for part in parts if part != fo.TRUE]
+    return fo.FALSE if fo.FALSE in found else fo.conjunction(tuple(found))

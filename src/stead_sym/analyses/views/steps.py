@@ -25,11 +25,11 @@ from math import prod
 from operator import or_
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.needs import Needs, Number, Outside
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.deployment.witnesses import is_old
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Binder, Exists, Expanded, Formula, Var
 
 
 def values(
@@ -56,7 +56,7 @@ def fewer(needs: Needs, tool: Tool) -> str:
 
     A parameter that no condition ties to a fact takes the values that may stand beside it.
     """
-    said: list[Formula] = [tool.guard, *(effect.when for effect in tool.effects)]
+    said: list[fo.Formula] = [tool.guard, *(effect.when for effect in tool.effects)]
     for param in tool.params:
         holding = [r for r in needs.schema.relations if param.sort in r.sorts]
         if needs.is_open(param.sort) and holding and not _says(param.name, said):
@@ -85,7 +85,7 @@ def _read(
     if not effect.statements:
         return Counter(), Counter(), [], []
     named: Number = Counter(param.sort for param in tool.params if needs.is_open(param.sort))
-    said: list[Formula] = [tool.guard, effect.when]
+    said: list[fo.Formula] = [tool.guard, effect.when]
     kept = needs.kept(tool.guard) + needs.kept(effect.when)
     beside: list[Number] = []
     changing: list[Insert | Delete] = []
@@ -106,10 +106,10 @@ def _read(
                 variables = {
                     (term.name, sort)
                     for term, sort in zip(statement.atom.args, sorts, strict=True)
-                    if isinstance(term, Var) and term.name not in bound and needs.is_open(sort)
+                    if isinstance(term, fo.Var) and term.name not in bound and needs.is_open(sort)
                 }
                 beside.append(Counter(sort for _, sort in variables))
-                if any(Var(binder.name) in statement.atom.args for binder in statement.binders):
+                if any(fo.Var(binder.name) in statement.atom.args for binder in statement.binders):
                     changing.append(statement)
                 else:
                     kept += _changes(needs, statement, Counter())
@@ -131,7 +131,7 @@ def _read(
     return named, kept, beside, changing
 
 
-def _says(name: str, formulas: Iterable[Expanded]) -> bool:
+def _says(name: str, formulas: Iterable[fo.Expanded]) -> bool:
     """Return whether one of the formulas states in a fact that the value of a variable is active."""
     return any(is_old(f, name, frozenset()) for f in formulas)
 
@@ -140,12 +140,12 @@ def _changes(needs: Needs, statement: Insert | Delete, x: Number) -> Number:
     """Return what an insertion or deletion needs to do the same to all facts over x values and C."""
     args = statement.atom.args
     sizes: dict[str, int] = {}
-    condition: Expanded = statement.where
+    condition: fo.Expanded = statement.where
     for binder in statement.binders:
-        if Var(binder.name) in args:
+        if fo.Var(binder.name) in args:
             sizes[binder.name] = _range(needs, binder, x)
         else:
-            condition = Exists(binder, condition)
+            condition = fo.Exists(binder, condition)
     sides: list[Number] = []
     for positive in (True, False):
         side: Number = Counter()
@@ -161,6 +161,6 @@ def _changes(needs: Needs, statement: Insert | Delete, x: Number) -> Number:
     return total
 
 
-def _range(needs: Needs, binder: Binder, x: Number) -> int:
+def _range(needs: Needs, binder: fo.Binder, x: Number) -> int:
     """Return how many values a binder of a fact over x values and C may have."""
     return len(needs.deployment.constants[binder.sort]) + x[binder.sort]

@@ -8,33 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.terminal import called
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Exists,
-    Expanded,
-    Forall,
-    Globally,
-    Implies,
-    Truth,
-    is_temporal,
-    quantify,
-)
 from stead_sym.verification.findings.finding import Finding
 
-Never = Callable[[Expanded], bool]
+Never = Callable[[fo.Expanded], bool]
 """The test whether a sentence is shown to be true in no instance of γ(V)."""
 
 
-def empty_premises(spec: str, formula: Expanded, never: Never) -> Iterator[Finding]:
+def empty_premises(spec: str, formula: fo.Expanded, never: Never) -> Iterator[Finding]:
     """Yield a finding for each premise of a specification that is never true.
 
     Only premises of what it states of all states are examined, for all values of the variables around them.
     """
     for implication, binders in _implications(formula, ()):
-        if never(quantify(Exists, binders, implication.left)):
+        if never(fo.quantify(fo.Exists, binders, implication.left)):
             yield Finding(
                 "premise never true",
                 implication.left.span or implication.span,
@@ -45,20 +34,20 @@ def empty_premises(spec: str, formula: Expanded, never: Never) -> Iterator[Findi
 
 
 def _implications(
-    formula: Expanded, binders: tuple[Binder, ...]
-) -> Iterator[tuple[Implies, tuple[Binder, ...]]]:
+    formula: fo.Expanded, binders: tuple[fo.Binder, ...]
+) -> Iterator[tuple[fo.Implies, tuple[fo.Binder, ...]]]:
     """Yield the implications that a formula requires in all states, each with the ∀ around it."""
     match formula:
-        case Globally("A", body):
+        case fo.Globally("A", body):
             yield from _implications(body, binders)
-        case Forall(binder, body):
+        case fo.Forall(binder, body):
             yield from _implications(body, (*binders, binder))
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _implications(part, binders)
-        case Implies(Truth(), _) | Implies(_, Truth(False)):
+        case fo.Implies(fo.Truth(), _) | fo.Implies(_, fo.Truth(False)):
             pass
-        case Implies(premise, _) if not is_temporal(premise):
+        case fo.Implies(premise, _) if not fo.is_temporal(premise):
             yield formula, binders
         case _:
             pass

@@ -27,34 +27,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Insert, Statement, Tool
 from stead_sym.deployment.witnesses import is_old
 from stead_sym.logic.kernel import core
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Count,
-    Each,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Globally,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-    children,
-    is_temporal,
-    quantify,
-    variables_of,
-)
 from stead_sym.relational.schema import Relation
 
 
@@ -63,10 +41,10 @@ class Watched:
     """The ``deployment`` watched for a specification, and the ``sentences`` that it has to keep."""
 
     deployment: Deployment
-    sentences: tuple[Expanded, ...]
+    sentences: tuple[fo.Expanded, ...]
 
 
-def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
+def watched(deployment: Deployment, formula: fo.Expanded) -> Watched | None:
     """Return the deployment watched for a specification, or None.
 
     Returns None if the specification has another shape, if the theorem does not apply to it, or if effects
@@ -76,7 +54,7 @@ def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
         return None
     found = tuple(_obligations(formula))
     values = any(one is not None and one.binders for one in found)
-    sentences: list[Expanded] = []
+    sentences: list[fo.Expanded] = []
     for one in found:
         if one is None or (values and not one.is_known()):
             return None
@@ -89,40 +67,44 @@ def watched(deployment: Deployment, formula: Expanded) -> Watched | None:
 class _Obligation:
     """The formula AG ∀x (p → A[l W r]), ``once`` AG ∀x (p → AX l); without ``since`` for p just A[l W r]."""
 
-    binders: tuple[Binder, ...]
-    since: Expanded | None
-    left: Expanded
-    right: Expanded = FALSE
+    binders: tuple[fo.Binder, ...]
+    since: fo.Expanded | None
+    left: fo.Expanded
+    right: fo.Expanded = fo.FALSE
     once: bool = False
 
     def is_known(self) -> bool:
         """Return whether the theorem applies."""
         said = (self.left,) if self.once else (self.left, self.right)
-        return all(_is_about_facts(f) for f in (TRUE if self.since is None else self.since, *said)) and all(
+        return all(
+            _is_about_facts(f) for f in (fo.TRUE if self.since is None else self.since, *said)
+        ) and all(
             not binder.declared and is_old(f, binder.name, frozenset())
             for binder in self.binders
             for f in said
         )
 
-    def watch(self, deployment: Deployment) -> tuple[Deployment, Expanded]:
+    def watch(self, deployment: Deployment) -> tuple[Deployment, fo.Expanded]:
         """Return the deployment with the relation that remembers, and the sentence that it has to keep."""
         name = fresh_name("watched", {relation.name for relation in deployment.schema.relations})
         relation = Relation(name, tuple(binder.sort for binder in self.binders))
-        seen = Atom(name, variables_of(self.binders))
+        seen = fo.Atom(name, fo.variables_of(self.binders))
         statements, kept = self._remembered(seen)
         watching = deployment.with_tools(
             (_with(tool, statements) for tool in deployment.tools_and_events), [relation]
         )
-        return watching, quantify(Forall, self.binders, kept)
+        return watching, fo.quantify(fo.Forall, self.binders, kept)
 
-    def _remembered(self, seen: Atom) -> tuple[tuple[Statement, ...], Formula]:
+    def _remembered(self, seen: fo.Atom) -> tuple[tuple[Statement, ...], fo.Formula]:
         if self.since is None:
-            return (Insert(seen, where=self.right),), Or((seen, self.right, self.left))
+            return (Insert(seen, where=self.right),), fo.Or((seen, self.right, self.left))
         if self.once:
-            return (Clear((seen.relation,)), Insert(seen, self.binders, self.since)), Implies(seen, self.left)
-        asked = And((self.since, Not(self.right)))
-        ended = And((seen, self.right))
-        kept = Implies(And((Or((seen, self.since)), Not(self.right))), self.left)
+            return (Clear((seen.relation,)), Insert(seen, self.binders, self.since)), fo.Implies(
+                seen, self.left
+            )
+        asked = fo.And((self.since, fo.Not(self.right)))
+        ended = fo.And((seen, self.right))
+        kept = fo.Implies(fo.And((fo.Or((seen, self.since)), fo.Not(self.right))), self.left)
         return (Delete(seen, self.binders, ended), Insert(seen, self.binders, asked)), kept
 
 
@@ -135,55 +117,57 @@ def _with(tool: Tool, statements: tuple[Statement, ...]) -> Tool:
     )
 
 
-def _obligations(formula: Expanded) -> Iterator[_Obligation | None]:
+def _obligations(formula: fo.Expanded) -> Iterator[_Obligation | None]:
     """Yield the conjuncts of a specification; None for one of another shape."""
     match formula:
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _obligations(part)
-        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+        case fo.Until("A", left, right, True) if not fo.is_temporal(left) and not fo.is_temporal(right):
             yield _Obligation((), None, left, right)
-        case Globally("A", body):
-            yield from _always(body, (), TRUE)
+        case fo.Globally("A", body):
+            yield from _always(body, (), fo.TRUE)
         case _:
             yield None
 
 
-def _always(body: Expanded, binders: tuple[Binder, ...], since: Expanded) -> Iterator[_Obligation | None]:
+def _always(
+    body: fo.Expanded, binders: tuple[fo.Binder, ...], since: fo.Expanded
+) -> Iterator[_Obligation | None]:
     """Yield the obligations of AG ∀x (p → body); None for one of another shape."""
     match body:
-        case Forall(binder, inner) if binder.name not in {b.name for b in binders}:
-            if since == TRUE:
+        case fo.Forall(binder, inner) if binder.name not in {b.name for b in binders}:
+            if since == fo.TRUE:
                 yield from _always(inner, (*binders, binder), since)
             else:
                 yield None
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _always(part, binders, since)
-        case Implies(left, right) if not is_temporal(left):
-            yield from _always(right, binders, left if since == TRUE else And((since, left)))
-        case Next("A", inner) if not is_temporal(inner):
+        case fo.Implies(left, right) if not fo.is_temporal(left):
+            yield from _always(right, binders, left if since == fo.TRUE else fo.And((since, left)))
+        case fo.Next("A", inner) if not fo.is_temporal(inner):
             yield _Obligation(binders, since, inner, once=True)
-        case Globally("A", inner) if not is_temporal(inner):
+        case fo.Globally("A", inner) if not fo.is_temporal(inner):
             yield _Obligation(binders, since, inner)
-        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+        case fo.Until("A", left, right, True) if not fo.is_temporal(left) and not fo.is_temporal(right):
             yield _Obligation(binders, since, left, right)
         case _:
             yield None
 
 
-def _is_about_facts(formula: Formula) -> bool:
+def _is_about_facts(formula: fo.Formula) -> bool:
     """Return whether each quantifier states in a fact that its value is active."""
 
-    def check(f: Formula) -> bool:
+    def check(f: fo.Formula) -> bool:
         match f:
-            case Exists(binder, body) | Count(_, _, binder, body):
+            case fo.Exists(binder, body) | fo.Count(_, _, binder, body):
                 if not binder.declared and not is_old(body, binder.name, frozenset()):
                     return False
-            case Each():
+            case fo.Each():
                 return False
             case _:
                 pass
-        return all(map(check, children(f)))
+        return all(map(check, fo.children(f)))
 
     return check(core(formula))

@@ -27,25 +27,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
+import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.needs import Needs, Number, Outside
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Statement, Tool
 from stead_sym.logic.kernel import Core, core, written
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Exists,
-    Expanded,
-    Forall,
-    Implies,
-    Or,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    free_variables,
-)
 from stead_sym.relational.schema import Relation
 
 
@@ -63,7 +49,7 @@ class LeftOut:
     conjunct: int
 
 
-def _conditions(tool: Tool) -> Iterator[tuple[int, int, Expanded]]:
+def _conditions(tool: Tool) -> Iterator[tuple[int, int, fo.Expanded]]:
     yield 0, 0, tool.guard
     for alternative, effect in enumerate(tool.effects, 1):
         yield alternative, 0, effect.when
@@ -75,7 +61,7 @@ def _conditions(tool: Tool) -> Iterator[tuple[int, int, Expanded]]:
 def parts(tool: Tool) -> Iterator[tuple[LeftOut, Core]]:
     """Yield the conjuncts of the conditions of a tool."""
     for alternative, statement, condition in _conditions(tool):
-        for number, part in enumerate(conjuncts(core(condition))):
+        for number, part in enumerate(fo.conjuncts(core(condition))):
             yield LeftOut(tool.name, alternative, statement, number), part
 
 
@@ -101,7 +87,7 @@ def weaker(tool: Tool, left_out: Collection[LeftOut]) -> Tool:
             own.append(part)
         elif place in atoms and atoms[place][0] not in own:
             own.append(atoms[place][0])
-    said = {at: conjunction(tuple(own)) for at, own in kept.items()}
+    said = {at: fo.conjunction(tuple(own)) for at, own in kept.items()}
 
     def changed(statement: Statement, at: tuple[int, int]) -> Statement:
         return (
@@ -121,25 +107,25 @@ def weaker(tool: Tool, left_out: Collection[LeftOut]) -> Tool:
     return replace(tool, guard=said[0, 0], effects=effects)
 
 
-def _atoms(tool: Tool, left_out: Collection[LeftOut]) -> Mapping[LeftOut, tuple[Atom, tuple[str, ...]]]:
+def _atoms(tool: Tool, left_out: Collection[LeftOut]) -> Mapping[LeftOut, tuple[fo.Atom, tuple[str, ...]]]:
     """Return the atoms F(y) that replace conjuncts, each with the sorts of y."""
-    found: dict[LeftOut, tuple[Atom, tuple[str, ...]]] = {}
+    found: dict[LeftOut, tuple[fo.Atom, tuple[str, ...]]] = {}
     shared: dict[object, str] = {}
-    taken = {part.relation for _, part in parts(tool) if isinstance(part, Atom)}
+    taken = {part.relation for _, part in parts(tool) if isinstance(part, fo.Atom)}
     names = (name for number in count() if (name := f"free?{tool.name}?{number}") not in taken)
     for place, part in parts(tool):
         if place in left_out and place.statement:
             statement = tool.effects[place.alternative - 1].statements[place.statement - 1]
             if isinstance(statement, Insert | Delete):
-                inside = [b for b in statement.binders if Var(b.name) in statement.atom.args]
-                read = free_variables(part) & {binder.name for binder in statement.binders}
+                inside = [b for b in statement.binders if fo.Var(b.name) in statement.atom.args]
+                read = fo.free_variables(part) & {binder.name for binder in statement.binders}
                 key: object = (place.alternative, place.statement)
                 if read <= {binder.name for binder in inside}:
                     inside = [binder for binder in inside if binder.name in read]
                     key = (place.alternative, part, tuple(inside))
                 if key not in shared:
                     shared[key] = next(names)
-                atom = Atom(shared[key], tuple(Var(binder.name) for binder in inside))
+                atom = fo.Atom(shared[key], tuple(fo.Var(binder.name) for binder in inside))
                 found[place] = atom, tuple(binder.sort for binder in inside)
     return found
 
@@ -151,8 +137,8 @@ def _relations(tool: Tool, left_out: Collection[LeftOut]) -> Iterator[Relation]:
 
 def _events(relation: Relation) -> Iterator[Tool]:
     """Yield the events that insert any facts about active values into a relation, and clear it."""
-    values = tuple(Binder(f"x{column}", sort) for column, sort in enumerate(relation.sorts))
-    fact = Atom(relation.name, tuple(Var(value.name) for value in values))
+    values = tuple(fo.Binder(f"x{column}", sort) for column, sort in enumerate(relation.sorts))
+    fact = fo.Atom(relation.name, tuple(fo.Var(value.name) for value in values))
     yield Tool(f"{relation.name}?any", values, effects=(Effect((Insert(fact),)),), event=True)
     yield Tool(f"{relation.name}?none", effects=(Effect((Clear((relation.name,)),)),), event=True)
 
@@ -187,7 +173,7 @@ def _rests(needs: Needs, tool: Tool, place: LeftOut, part: Core) -> bool:
     return True
 
 
-def _needed(needs: Needs, tool: Tool, place: LeftOut, part: Expanded) -> Number:
+def _needed(needs: Needs, tool: Tool, place: LeftOut, part: fo.Expanded) -> Number:
     """Return how many values keep a conjunct as it is, about one fact; raises `Outside`."""
     statement = (
         tool.effects[place.alternative - 1].statements[place.statement - 1] if place.statement else None
@@ -196,10 +182,10 @@ def _needed(needs: Needs, tool: Tool, place: LeftOut, part: Expanded) -> Number:
         return needs.kept(part)
     condition, several = part, False
     for binder in statement.binders:
-        if Var(binder.name) in statement.atom.args:
+        if fo.Var(binder.name) in statement.atom.args:
             several = True
         else:
-            condition = Exists(binder, condition)
+            condition = fo.Exists(binder, condition)
     sides = (needs.of(condition, positive, every=several) for positive in (True, False))
     return sum((Number({sort: n for (_, sort), n in side.items()}) for side in sides), Number())
 
@@ -218,7 +204,7 @@ def in_words(deployment: Deployment, left_out: Collection[LeftOut]) -> Iterator[
             yield tool.name, f"without {' and without '.join(said)}"
 
 
-def _why(needs: Needs, tool: Tool, place: LeftOut, part: Expanded) -> str:
+def _why(needs: Needs, tool: Tool, place: LeftOut, part: fo.Expanded) -> str:
     try:
         number = _needed(needs, tool, place, part).total()
     except Outside as error:
@@ -249,28 +235,28 @@ def fitting(
     return left_out
 
 
-def stronger(needs: Needs, sentence: Expanded) -> Expanded:
+def stronger(needs: Needs, sentence: fo.Expanded) -> fo.Expanded:
     """Return a sentence that implies this one, whose negation rests on a number of records if possible.
 
     It is the sentence without the alternatives and without the premises that rest on no number of records.
     """
     match sentence:
-        case Forall(_, body):
+        case fo.Forall(_, body):
             then = stronger(needs, body)
-            return TRUE if then == TRUE else replace(sentence, body=then)
-        case Implies(left, right):
-            kept = tuple(part for part in conjuncts(left) if _is_number(needs.kept, part))
+            return fo.TRUE if then == fo.TRUE else replace(sentence, body=then)
+        case fo.Implies(left, right):
+            kept = tuple(part for part in fo.conjuncts(left) if _is_number(needs.kept, part))
             then = stronger(needs, right)
-            return TRUE if then == TRUE else Implies(conjunction(kept), then)
-        case Or(parts_) if TRUE in parts_:
-            return TRUE
-        case Or(parts_):
-            return disjunction(tuple(part for part in parts_ if _is_number(needs.refuted, part)))
+            return fo.TRUE if then == fo.TRUE else fo.Implies(fo.conjunction(kept), then)
+        case fo.Or(parts_) if fo.TRUE in parts_:
+            return fo.TRUE
+        case fo.Or(parts_):
+            return fo.disjunction(tuple(part for part in parts_ if _is_number(needs.refuted, part)))
         case _:
             return sentence
 
 
-def _is_number(number: Callable[[Expanded], Number], formula: Expanded) -> bool:
+def _is_number(number: Callable[[fo.Expanded], Number], formula: fo.Expanded) -> bool:
     try:
         number(formula)
     except Outside:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.needed import Needed, names_in_fact
 from stead_sym.certificate.document import Answers, Entry
 from stead_sym.certificate.verdict import CertificateRejected
@@ -28,22 +29,6 @@ from stead_sym.deployment.selecting import Selecting
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.logic.kernel import core
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Const,
-    Count,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Not,
-    Or,
-    Term,
-    Var,
-    conjunction,
-    disjunction,
-)
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -107,89 +92,91 @@ class Answered:
         others = {n for role in self.deployment.agents if role.name != self.role.name for n in role.tools}
         own = set(self.role.tools) - others
         tools = tuple(
-            replace(tool, guard=And((tool.guard, self._selects(tool)))) if tool.name in own else tool
+            replace(tool, guard=fo.And((tool.guard, self._selects(tool)))) if tool.name in own else tool
             for tool in deployment.tools_and_events
         )
         return deployment.with_tools(tools)
 
-    def _selects(self, tool: Tool) -> Formula:
-        cases: list[Formula] = []
+    def _selects(self, tool: Tool) -> fo.Formula:
+        cases: list[fo.Formula] = []
         for entry, named in self._contexts:
             for call in sorted(entry.selected):
                 if call.tool != tool.name:
                     continue
-                terms: dict[Value, Term] = {}
-                equal: list[Formula] = []
+                terms: dict[Value, fo.Term] = {}
+                equal: list[fo.Formula] = []
                 for param, value in zip(tool.params, call.args, strict=True):
-                    first = terms.setdefault(value, Var(param.name)) if value in named else Const(value)
-                    if first != Var(param.name):
-                        equal.append(Equal(Var(param.name), first))
+                    first = terms.setdefault(value, fo.Var(param.name)) if value in named else fo.Const(value)
+                    if first != fo.Var(param.name):
+                        equal.append(fo.Equal(fo.Var(param.name), first))
                 left = {value: sort for value, sort in named.items() if value not in terms}
-                said = conjunction((self._said(entry, named, terms), *equal))
+                said = fo.conjunction((self._said(entry, named, terms), *equal))
                 cases.append(_some(left, said))
-        return disjunction(tuple(cases))
+        return fo.disjunction(tuple(cases))
 
-    def _said(self, entry: Entry, named: Named, terms: Mapping[Value, Term]) -> Formula:
+    def _said(self, entry: Entry, named: Named, terms: Mapping[Value, fo.Term]) -> fo.Formula:
         """Return ⟨c⟩(y)."""
         to = {value: terms.get(value, _var(value)) for value in named}
-        parts: list[Formula] = [
-            Not(Equal(to[u], to[v])) for u, v in combinations(sorted(named), 2) if named[u] == named[v]
+        parts: list[fo.Formula] = [
+            fo.Not(fo.Equal(to[u], to[v])) for u, v in combinations(sorted(named), 2) if named[u] == named[v]
         ]
         domain = {sort: list(values) for sort, values in self.deployment.constants.items()}
         for value, sort in named.items():
-            parts += [Not(Equal(to[value], Const(c))) for c in self.deployment.constants[sort]]
+            parts += [fo.Not(fo.Equal(to[value], fo.Const(c))) for c in self.deployment.constants[sort]]
             domain[sort].append(value)
         there = {*entry.shown, *entry.offered}
-        parts += [said if item in there else Not(said) for item, said in self._items(domain, to)]
-        return conjunction((*parts, *(self._no_other(sort, domain[sort], to) for sort in self._infinite)))
+        parts += [said if item in there else fo.Not(said) for item, said in self._items(domain, to)]
+        return fo.conjunction((*parts, *(self._no_other(sort, domain[sort], to) for sort in self._infinite)))
 
-    def _no_other(self, sort: str, values: Sequence[Value], to: Mapping[Value, Term]) -> Formula:
-        binder = Binder("context.x", sort)
-        same = (Equal(Var(binder.name), to.get(value, Const(value))) for value in values)
-        return Forall(binder, Or((Not(self._selecting.occurs(binder)), *same)))
+    def _no_other(self, sort: str, values: Sequence[Value], to: Mapping[Value, fo.Term]) -> fo.Formula:
+        binder = fo.Binder("context.x", sort)
+        same = (fo.Equal(fo.Var(binder.name), to.get(value, fo.Const(value))) for value in values)
+        return fo.Forall(binder, fo.Or((fo.Not(self._selecting.occurs(binder)), *same)))
 
     def _items(
-        self, domain: Mapping[str, Sequence[Value]], to: Mapping[Value, Term]
-    ) -> Iterator[tuple[Fact | Call, Formula]]:
+        self, domain: Mapping[str, Sequence[Value]], to: Mapping[Value, fo.Term]
+    ) -> Iterator[tuple[Fact | Call, fo.Formula]]:
         """Yield each fact and call over some values, with the formula that it is shown, or offered."""
         lines = {line.relation for line in self.role.views}
         for relation in self.deployment.schema.relations:
             if not self.role.views or relation.name in lines:
                 for args in product(*(domain[sort] for sort in relation.sorts)):
-                    terms = tuple(to.get(value, Const(value)) for value in args)
+                    terms = tuple(to.get(value, fo.Const(value)) for value in args)
                     yield Fact(relation.name, args), self._selecting.shown(relation.name, terms)
         for name in self.role.tools:
             tool = self.deployment.tool(name)
             for args in product(*(domain[param.sort] for param in tool.params)):
-                given = {p.name: to.get(u, Const(u)) for p, u in zip(tool.params, args, strict=True)}
+                given = {p.name: to.get(u, fo.Const(u)) for p, u in zip(tool.params, args, strict=True)}
                 active = (
-                    Exists(Binder("context.z", p.sort), Equal(Var("context.z"), given[p.name]))
+                    fo.Exists(fo.Binder("context.z", p.sort), fo.Equal(fo.Var("context.z"), given[p.name]))
                     for p in tool.params
                     if p.sort in self._infinite and not names_in_fact(core(tool.guard), p.name)
                 )
-                yield Call(name, args), conjunction((substitute(tool.guard, given), *active))
+                yield Call(name, args), fo.conjunction((substitute(tool.guard, given), *active))
 
     # obligations
 
-    def few(self) -> Iterator[Formula]:
+    def few(self) -> Iterator[fo.Formula]:
         """Yield a sentence per sort: at most the given number of its values is shown or offered."""
         for sort in self._infinite:
-            binder = Binder("context.x", sort)
-            outside = (Not(Equal(Var(binder.name), Const(c))) for c in self.deployment.constants[sort])
-            body = conjunction((self._selecting.occurs(binder), *outside))
-            yield Count("atmost", self.answers.most.get(sort, 0), binder, body)
+            binder = fo.Binder("context.x", sort)
+            outside = (
+                fo.Not(fo.Equal(fo.Var(binder.name), fo.Const(c))) for c in self.deployment.constants[sort]
+            )
+            body = fo.conjunction((self._selecting.occurs(binder), *outside))
+            yield fo.Count("atmost", self.answers.most.get(sort, 0), binder, body)
 
-    def covered(self) -> Formula:
+    def covered(self) -> fo.Formula:
         """Return the formula that some context matches wherever something is offered."""
-        nothing = (Not(self._offered(self.deployment.tool(name))) for name in self.role.tools)
+        nothing = (fo.Not(self._offered(self.deployment.tool(name))) for name in self.role.tools)
         cases = (_some(named, self._said(entry, named, {})) for entry, named in self._contexts)
-        return disjunction((conjunction(tuple(nothing)), *cases))
+        return fo.disjunction((fo.conjunction(tuple(nothing)), *cases))
 
-    def _offered(self, tool: Tool) -> Formula:
-        guard: Formula = tool.guard
+    def _offered(self, tool: Tool) -> fo.Formula:
+        guard: fo.Formula = tool.guard
         for param in reversed(tool.params):
             finite = self.deployment.schema.is_finite(param.sort)
-            guard = Exists(replace(param, declared=finite), guard)
+            guard = fo.Exists(replace(param, declared=finite), guard)
         return guard
 
     def keeping(self, needed: Needed) -> tuple[Mapping[str, int], int]:
@@ -199,7 +186,7 @@ class Answered:
         """
         most = {sort: self.answers.most.get(sort, 0) for sort in self._infinite}
         domain = {sort: list(values) for sort, values in self.deployment.constants.items()}
-        to: dict[Value, Term] = {}
+        to: dict[Value, fo.Term] = {}
         for sort, number in most.items():
             for value in (f"{sort}!{place}" for place in range(number)):
                 domain[sort].append(value)
@@ -208,11 +195,11 @@ class Answered:
         return most, beside + sum(needed.true(self._no_other(s, domain[s], to)) for s in self._infinite)
 
 
-def _var(value: Value) -> Var:
-    return Var(f"context.{value}")
+def _var(value: Value) -> fo.Var:
+    return fo.Var(f"context.{value}")
 
 
-def _some(named: Named, formula: Formula) -> Formula:
+def _some(named: Named, formula: fo.Formula) -> fo.Formula:
     for value, sort in named.items():
-        formula = Exists(Binder(f"context.{value}", sort), formula)
+        formula = fo.Exists(fo.Binder(f"context.{value}", sort), formula)
     return formula

@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.formulas import Formulas, Scope
 from stead_sym.certificate.checker.held import Pairs, Steps
 from stead_sym.certificate.checker.ledger import Ledger
@@ -33,19 +34,6 @@ from stead_sym.certificate.document import Bound, Bounds, Closed, Leaving, Rings
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.kernel import Core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Count,
-    Exists,
-    Formula,
-    Globally,
-    Iff,
-    Next,
-    Not,
-    Until,
-    is_temporal,
-)
 
 Address: TypeAlias = tuple[int, ...]
 """The numbers of the children on the path from the root of a formula."""
@@ -100,7 +88,7 @@ class Bounding:
         A formula that was bounded on this side at another address, under the same vectors, is not bounded
         again.
         """
-        if not is_temporal(formula):
+        if not fo.is_temporal(formula):
             return self.formulas(formula, scope)
         key = formula, tuple(scope[name] for name in self.formulas.free(formula)), lower
         if key not in self._known:
@@ -114,31 +102,31 @@ class Bounding:
             return self.bound(f, (*at, number), scope, side)
 
         match formula:
-            case Not(body):
+            case fo.Not(body):
                 return ~child(body, 0, not lower)
-            case And(parts):
+            case fo.And(parts):
                 return m.conj([child(part, number) for number, part in enumerate(parts)])
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 both = child(left, 0) & child(right, 1)
                 return both | ~(child(left, 0, not lower) | child(right, 1, not lower))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 vector, member = self._member(binder, body, at, scope, lower)
                 return m.exist(frozenset(vector.bits.values()), member)
-            case Count(_, number, binder, body):
+            case fo.Count(_, number, binder, body):
                 vector, member = self._member(binder, body, at, scope, lower)
                 codes = (self.space.code(vector, value) for value in vector.bits)
                 return m.at_least(number, [m.cofactor(member, code) for code in codes])
-            case Next(_, body):
+            case fo.Next(_, body):
                 return self._next(self.pairs(formula, scope), child(body, 0), lower)
-            case Globally(_, body):
+            case fo.Globally(_, body):
                 return self._globally(self.pairs(formula, scope), child(body, 0), at, lower)
-            case Until(_, left, right):
+            case fo.Until(_, left, right):
                 f, g = child(left, 0), child(right, 1)
                 return self._until(self.pairs(formula, scope), f, g, at, lower)
             case _:
                 raise outside_kernel(formula)
 
-    def pairs(self, formula: Formula, scope: Scope) -> Pairs:
+    def pairs(self, formula: fo.Formula, scope: Scope) -> Pairs:
         """Return the pairs over the free variables of a formula."""
         terms = (scope[name] for name in self.formulas.free(formula))
         return self.steps.pairs([term for term in terms if isinstance(term, Vector)])
@@ -146,7 +134,7 @@ class Bounding:
     # quantifiers over temporal formulas
 
     def _member(
-        self, binder: Binder, body: Core, at: Address, scope: Mapping[str, Vector], lower: bool
+        self, binder: fo.Binder, body: Core, at: Address, scope: Mapping[str, Vector], lower: bool
     ) -> tuple[Vector, Bdd]:
         """Return a vector for the bound variable, and where it names a value that satisfies the body.
 

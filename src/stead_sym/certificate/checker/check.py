@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.bounds import Address, Bounding, Fairness, written
 from stead_sym.certificate.checker.decisions import Decisions, by_rules, known_values
 from stead_sym.certificate.checker.ensured import Ensuring, Leaping
@@ -58,7 +59,6 @@ from stead_sym.deployment.tool import Call, Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager, at_work
 from stead_sym.errors import InputError
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import And, Not, Truth, Until
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -336,20 +336,20 @@ class _Proof:
         """Check that the sentence has the truth value at every D0, or with ``every`` False at some D0."""
         everywhere = every or self.alone
         match formula, proof:
-            case Not(body), _:
+            case fo.Not(body), _:
                 self.prove(body, proof, not value, every, (*at, 0))
             case _, Initially():
                 self._initially(formula, value, every, at)
-            case And(parts), Each(proofs) if value and everywhere and len(parts) == len(proofs):
+            case fo.And(parts), Each(proofs) if value and everywhere and len(parts) == len(proofs):
                 for number, (part, inner) in enumerate(zip(parts, proofs, strict=True)):
                     self.prove(part, inner, True, every, (*at, number))
-            case And(parts), One(number, inner) if not value and number < len(parts):
+            case fo.And(parts), One(number, inner) if not value and number < len(parts):
                 self.prove(parts[number], inner, False, every, (*at, number))
-            case Until("E", Truth(True), body), Everywhere() if not value:
+            case fo.Until("E", fo.Truth(True), body), Everywhere() if not value:
                 there = self.checker.reached & self.fairness.upper
                 bound = self.bounding.bound(body, (*at, 1), {}, False)
                 self.ledger.empty(there & bound, "no state of R satisfies what is to come", self.place)
-            case Until("E", Truth(True), body), Run(states) if value and (self.alone or not every):
+            case fo.Until("E", fo.Truth(True), body), Run(states) if value and (self.alone or not every):
                 self._run(states, self.bounding.bound(body, (*at, 1), {}, True))
             case _:
                 raise CertificateRejected("the rule fits the formula and the verdict", self.place)

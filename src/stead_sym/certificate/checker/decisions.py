@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.formulas import Formulas
 from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.space import Leaf, Vector
@@ -30,7 +31,6 @@ from stead_sym.deployment.selecting import Selecting, own_args
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import holds, value_of
-from stead_sym.logic.syntax import Var
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -209,7 +209,7 @@ class Decisions:
                     continue
                 sigma: dict[str, Value] = {}
                 fits = all(
-                    (sigma.setdefault(term.name, value) if isinstance(term, Var) else value_of(term, {}))
+                    (sigma.setdefault(term.name, value) if isinstance(term, fo.Var) else value_of(term, {}))
                     == value
                     for term, value in zip(rule.args, call.args, strict=True)
                 )

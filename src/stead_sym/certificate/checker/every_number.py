@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.answered import Answered
 from stead_sym.certificate.checker.over_names import Given, View
 from stead_sym.certificate.checker.records import mentioned, valued
@@ -31,7 +32,6 @@ from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
-from stead_sym.logic.syntax import And, Formula, Globally, Not, conjunction, disjunction
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -115,7 +115,7 @@ def _answered(
 
 def _asked(
     deployment: Deployment, induction: Induction, claims: Sequence[Sentence]
-) -> tuple[Deployment, Mapping[str, tuple[Formula, ...]]]:
+) -> tuple[Deployment, Mapping[str, tuple[fo.Formula, ...]]]:
     """Return the deployment whose instances the views are parts of, and the sentences to prove, by claim."""
     if not induction.watched:
         return deployment, {claim.name: _always(claim) for claim in claims}
@@ -157,7 +157,7 @@ def _given(
     induction: Induction,
     source: str,
     backend: Backend | None,
-    invariants: Mapping[str, Formula],
+    invariants: Mapping[str, fo.Formula],
     records: frozenset[Fact] | None,
 ) -> Given:
     """Return the views of an induction, up to renaming."""
@@ -175,7 +175,7 @@ def _decided_by(one: Follower, certificate: ViewsCertificate) -> str:
     return f"policy {one.policy}"
 
 
-def _always(claim: Sentence) -> tuple[Formula, ...]:
+def _always(claim: Sentence) -> tuple[fo.Formula, ...]:
     """Return the sentences that are always true according to a claim."""
     found = tuple(always(claim.formula))
     if None in found:
@@ -183,10 +183,10 @@ def _always(claim: Sentence) -> tuple[Formula, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def _invariant(deployment: Deployment, name: str, source: str) -> Formula:
+def _invariant(deployment: Deployment, name: str, source: str) -> fo.Formula:
     """Return the sentence of an `invariant` line."""
     for spec in deployment.specs:
-        if spec.name == name and spec.helps and isinstance(spec.formula, Globally):
+        if spec.name == name and spec.helps and isinstance(spec.formula, fo.Globally):
             return spec.formula.body
     raise InputError(
         f"{source}: {short(name)} is no invariant of the deployment; write the certificate again"
@@ -230,19 +230,19 @@ def _guarded(deployment: Deployment, certificate: ViewsCertificate, source: str)
                 )
             tool = deployment.tool(name)
             selected = _selected(deployment, role, one.policy, tool)
-            guarded[name] = replace(tool, guard=And((tool.guard, selected)))
+            guarded[name] = replace(tool, guard=fo.And((tool.guard, selected)))
     tools = tuple(guarded.get(tool.name, tool) for tool in deployment.tools_and_events)
     return deployment.with_tools(tools)
 
 
-def _selected(deployment: Deployment, role: AgentRole, policy: str, tool: Tool) -> Formula:
+def _selected(deployment: Deployment, role: AgentRole, policy: str, tool: Tool) -> fo.Formula:
     """Return the formula that the first rule that matches an offered call matches this call."""
     reading = Selecting(deployment, role)
-    cases: list[Formula] = []
-    free: list[Formula] = []  # no rule so far matches an offered call
+    cases: list[fo.Formula] = []
+    free: list[fo.Formula] = []  # no rule so far matches an offered call
     for rule in deployment.policy(policy, role).rules:
         if rule.tool == tool.name:
-            cases.append(conjunction((*free, reading.matched(rule, own_args(tool)))))
+            cases.append(fo.conjunction((*free, reading.matched(rule, own_args(tool)))))
         if rule.tool in role.tools:
-            free.append(Not(reading.offered_and_matched(rule)))
-    return disjunction(tuple(cases))
+            free.append(fo.Not(reading.offered_and_matched(rule)))
+    return fo.disjunction(tuple(cases))

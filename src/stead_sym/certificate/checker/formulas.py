@@ -12,31 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.space import Leaf, Space, Vector
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.candidates import Pattern, candidates
 from stead_sym.logic.evaluate import compares, declared, value_of
 from stead_sym.logic.integers import decided, grounded, linear_in
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Formula,
-    Globally,
-    Iff,
-    Next,
-    Not,
-    Same,
-    Truth,
-    Until,
-    free_variables,
-)  # fmt: skip
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Schema, Value, tells_history
 
@@ -99,13 +81,13 @@ class Formulas:
         self.successor = after
         self.within = space.manager.true if within is None else within
         self._memo: dict[tuple[object, ...], Bdd] = {}
-        self._free: dict[int, tuple[Formula, tuple[str, ...]]] = {}
+        self._free: dict[int, tuple[fo.Formula, tuple[str, ...]]] = {}
         self._active: dict[tuple[str, Value], Bdd] = {}
 
-    def free(self, formula: Formula) -> tuple[str, ...]:
+    def free(self, formula: fo.Formula) -> tuple[str, ...]:
         """Return the free variables of a formula, sorted."""
         if id(formula) not in self._free:
-            self._free[id(formula)] = formula, tuple(sorted(free_variables(formula)))
+            self._free[id(formula)] = formula, tuple(sorted(fo.free_variables(formula)))
         return self._free[id(formula)][1]
 
     def active(self, sort: str, value: Value) -> Bdd:
@@ -125,7 +107,7 @@ class Formulas:
         entries = {value: self.active(vector.sort, value) for value in self.space.domain[vector.sort]}
         return self.space.table(vector, entries)
 
-    def __call__(self, formula: Formula, scope: Scope) -> Bdd:
+    def __call__(self, formula: fo.Formula, scope: Scope) -> Bdd:
         """Return ⟦f⟧; raise `ValueError` for a temporal operator."""
         formula = core(formula)
         key = (id(formula), *(scope[name] for name in self.free(formula)))
@@ -137,39 +119,39 @@ class Formulas:
     def _compile(self, formula: Core, scope: Scope) -> Bdd:
         m = self.manager
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return m.true if value else m.false
-            case Equal() | Compare() if (form := linear_in(formula, scope, self.schema)) is not None:
+            case fo.Equal() | fo.Compare() if (form := linear_in(formula, scope, self.schema)) is not None:
                 items, constant = grounded(form, scope, self._ranging, self, _both, self._spread)
                 return decided(form.ordering, constant, items, m.ite, m.true, m.false)
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self.space.equal(value_of(left, scope), value_of(right, scope))
-            case Compare(_, left, right):
+            case fo.Compare(_, left, right):
                 return self._compare(formula, value_of(left, scope), value_of(right, scope))
-            case Atom(relation, args, primed):
+            case fo.Atom(relation, args, primed):
                 return self._atom(relation, tuple(value_of(term, scope) for term in args), primed)
-            case Not(body):
+            case fo.Not(body):
                 return ~self(body, scope)
-            case And(parts):
+            case fo.And(parts):
                 result = m.true
                 for part in parts:
                     result = result & self(part, scope)
                     if result == m.false:
                         break
                 return result
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return self(left, scope).equiv(self(right, scope))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return m.disj(self._instances(binder, body, scope))
-            case Count(_, number, binder, body):
+            case fo.Count(_, number, binder, body):
                 return m.at_least(number, list(self._instances(binder, body, scope)))
-            case Same(relation):
+            case fo.Same(relation):
                 now, after = self.facts.holding, self._after.holding
                 facts = {*self.facts.of(relation), *self._after.of(relation)}
                 return m.conj(now.get(f, m.false).equiv(after.get(f, m.false)) for f in sorted(facts))
-            case Empty(relation):
+            case fo.Empty(relation):
                 return m.conj(~self._after.holding[fact] for fact in self._after.of(relation))
-            case Next() | Globally() | Until():
+            case fo.Next() | fo.Globally() | fo.Until():
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
                 raise outside_kernel(formula)
@@ -188,7 +170,7 @@ class Formulas:
         leaves: list[Leaf] = [(f.args, facts.holding[f]) for f in facts.matching(relation, pattern)]
         return self.space.choice(terms, leaves)
 
-    def _ranging(self, binder: Binder, body: Formula, scope: Scope) -> Iterator[tuple[Bdd, Value]]:
+    def _ranging(self, binder: fo.Binder, body: fo.Formula, scope: Scope) -> Iterator[tuple[Bdd, Value]]:
         """Yield the values of a variable of a tally, each with where the variable ranges over it."""
         domain = declared(self.schema, binder) if binder.declared else self.space.domain[binder.sort]
         for value in domain:
@@ -200,7 +182,7 @@ class Formulas:
         values = self.schema.sort(vector.sort).values or ()
         return [(self.space.is_value(vector, value), int(value)) for value in values]
 
-    def _compare(self, formula: Compare, left: Vector | Value, right: Vector | Value) -> Bdd:
+    def _compare(self, formula: fo.Compare, left: Vector | Value, right: Vector | Value) -> Bdd:
         m = self.manager
         values = self.schema.sort(formula.sort).values or ()
         lefts, rights = ([t] if isinstance(t, str) else values for t in (left, right))
@@ -213,14 +195,14 @@ class Formulas:
 
     # quantifiers
 
-    def _instances(self, binder: Binder, body: Core, scope: Scope) -> Iterator[Bdd]:
+    def _instances(self, binder: fo.Binder, body: Core, scope: Scope) -> Iterator[Bdd]:
         """Yield, per value u, where u is active and satisfies the body."""
         for value in self.candidates(binder, body, scope):
             there = self.manager.true if binder.declared else self.active(binder.sort, value)
             if there != self.manager.false:
                 yield self.within & there & self(body, {**scope, binder.name: value})
 
-    def candidates(self, binder: Binder, body: Formula, scope: Scope) -> Iterable[Value]:
+    def candidates(self, binder: fo.Binder, body: fo.Formula, scope: Scope) -> Iterable[Value]:
         """Return the values of a variable for which the body may hold somewhere."""
         if binder.declared:
             return declared(self.schema, binder)
@@ -229,7 +211,7 @@ class Formulas:
         domain = self.space.domain[binder.sort]
         return domain if found is None else [value for value in domain if value in found]
 
-    def _matching(self, atom: Atom, pattern: Pattern) -> Iterator[tuple[Value, ...]]:
+    def _matching(self, atom: fo.Atom, pattern: Pattern) -> Iterator[tuple[Value, ...]]:
         facts = self._after if atom.primed else self.facts
         return (fact.args for fact in facts.matching(atom.relation, pattern))
 

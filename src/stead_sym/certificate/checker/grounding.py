@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.space import Space
@@ -30,7 +31,6 @@ from stead_sym.deployment.integer_terms import out_of_range, without_integer_ter
 from stead_sym.deployment.tool import Assign, Call, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.evaluate import value_of
-from stead_sym.logic.syntax import Binder, Formula, Term, Var, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -95,8 +95,8 @@ class Grounding:
 
     def _assigned(
         self,
-        binders: Sequence[Binder],
-        condition: Formula,
+        binders: Sequence[fo.Binder],
+        condition: fo.Formula,
         sigma: Sigma,
         where: Bdd,
         *,
@@ -160,7 +160,7 @@ class Grounding:
                 yield from self._values(tool, number, at + 1, sigma, where, drawn)
 
     def _fresh(
-        self, tool: Tool, number: int, binder: Binder, sigma: Sigma, where: Bdd, drawn: tuple[Value, ...]
+        self, tool: Tool, number: int, binder: fo.Binder, sigma: Sigma, where: Bdd, drawn: tuple[Value, ...]
     ) -> Iterator[tuple[Value, Bdd]]:
         """Yield the possible values of a fresh variable, each with where it is possible."""
         sort, active = binder.sort, self.formulas.active
@@ -252,9 +252,9 @@ class Grounding:
     def _inserted(
         self,
         relation: str,
-        args: tuple[Term, ...],
-        binders: Sequence[Binder],
-        condition: Formula,
+        args: tuple[fo.Term, ...],
+        binders: Sequence[fo.Binder],
+        condition: fo.Formula,
         sigma: Sigma,
     ) -> Iterator[tuple[Fact, Bdd]]:
         """Yield the facts that an insertion adds, each with where it does."""
@@ -266,9 +266,9 @@ class Grounding:
     def _deleted(
         self,
         relation: str,
-        args: tuple[Term, ...],
-        binders: Sequence[Binder],
-        condition: Formula,
+        args: tuple[fo.Term, ...],
+        binders: Sequence[fo.Binder],
+        condition: fo.Formula,
         sigma: Sigma,
     ) -> Iterator[tuple[Fact, Bdd]]:
         """Yield the facts that a deletion removes if they hold, each with where it does.
@@ -278,14 +278,15 @@ class Grounding:
         bound = {binder.name: binder for binder in binders}
         outer = {name: value for name, value in sigma.items() if name not in bound}
         pattern = tuple(
-            None if isinstance(term, Var) and term.name in bound else value_of(term, outer) for term in args
+            None if isinstance(term, fo.Var) and term.name in bound else value_of(term, outer)
+            for term in args
         )
         for fact in self.facts.matching(relation, pattern):
             values = dict(outer)
             named = [
                 (term.name, value)
                 for term, value in zip(args, fact.args, strict=True)
-                if isinstance(term, Var) and term.name in bound
+                if isinstance(term, fo.Var) and term.name in bound
             ]
             values.update(named)
             if all(values[name] == value for name, value in named):
@@ -301,6 +302,6 @@ class Grounding:
 def _inserted_fresh(effect: Effect, sort: str) -> int:
     """Return how many fresh values of a sort an alternative may insert."""
     mentioned = frozenset[str]().union(
-        *(free_variables(s.atom) for s in effect.statements if isinstance(s, Insert))
+        *(fo.free_variables(s.atom) for s in effect.statements if isinstance(s, Insert))
     )
     return sum(binder.sort == sort and binder.name in mentioned for binder in effect.fresh)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.decisions import NAME
 from stead_sym.certificate.checker.space import Space, Vector, copy_of, mortal_pairs, same_dead_bit
 from stead_sym.certificate.checker.statement import Statement
@@ -16,7 +17,6 @@ from stead_sym.certificate.diagrams import Diagrams
 from stead_sym.certificate.document import AgentTable, Certificate
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
-from stead_sym.logic.syntax import Formula, Quantified, children, is_temporal
 from stead_sym.relational.schema import Value
 
 
@@ -39,13 +39,13 @@ def declared(manager: Manager, certificate: Certificate, statement: Statement) -
     return space
 
 
-def _hold(space: Space, formula: Formula, scope: Mapping[str, Vector]) -> None:
+def _hold(space: Space, formula: fo.Formula, scope: Mapping[str, Vector]) -> None:
     """Allocate a vector for each variable that a temporal operator keeps."""
     inner = dict(scope)
-    if isinstance(formula, Quantified) and is_temporal(formula.body):
+    if isinstance(formula, fo.Quantified) and fo.is_temporal(formula.body):
         inner[formula.binder.name] = space.unused(formula.binder.sort, scope.values())
-    for child in children(formula):
-        if is_temporal(child):
+    for child in fo.children(formula):
+        if fo.is_temporal(child):
             _hold(space, child, inner)
 
 

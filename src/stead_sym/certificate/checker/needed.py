@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import (
@@ -41,21 +42,6 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Equal,
-    Exists,
-    Formula,
-    Iff,
-    Not,
-    Truth,
-    Var,
-    free_variables,
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,35 +85,35 @@ class Needed:
         ]
         return max([0, *others])
 
-    def true(self, formula: Formula) -> int:
+    def true(self, formula: fo.Formula) -> int:
         """Return how many values keep a formula true; raise `CertificateRejected` if no number does."""
         return self._kept(core(formula), True, {}, several=False)
 
-    def false(self, formula: Formula) -> int:
+    def false(self, formula: fo.Formula) -> int:
         """Return how many values keep a formula false; raise `CertificateRejected` if no number does."""
         return self._kept(core(formula), False, {}, several=False)
 
     def _kept(self, f: Core, wanted: bool, scope: Scope, *, several: bool) -> int:
         match f:
-            case Truth() | Equal() | Compare() | Atom():
+            case fo.Truth() | fo.Equal() | fo.Compare() | fo.Atom():
                 return 0
-            case Not(body):
+            case fo.Not(body):
                 return self._kept(body, not wanted, scope, several=several)
-            case And(parts):
+            case fo.And(parts):
                 needs = [self._kept(part, wanted, scope, several=several) for part in parts]
                 return sum(needs) if wanted or several else max(needs, default=0)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 ways = [
                     self._kept(left, side, scope, several=several)
                     + self._kept(right, side == wanted, scope, several=several)
                     for side in (True, False)
                 ]
                 return sum(ways) if several else max(ways)
-            case Exists(binder, body) if wanted:
+            case fo.Exists(binder, body) if wanted:
                 return self._witnesses(f, 1, binder, body, scope, several)
-            case Count("atleast", number, binder, body) if wanted:
+            case fo.Count("atleast", number, binder, body) if wanted:
                 return self._witnesses(f, number, binder, body, scope, several or number > 1)
-            case Exists(binder, body) | Count("atleast", _, binder, body):
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
                 values = self._schema.sort(binder.sort).values
                 every = _Ranging(None if values is None else len(values))
                 return self._kept(body, False, {**scope, binder.name: every}, several=True)
@@ -135,7 +121,7 @@ class Needed:
                 raise outside_kernel(f)
 
     def _witnesses(
-        self, f: Core, number: int, binder: Binder, body: Core, scope: Scope, several: bool
+        self, f: Core, number: int, binder: fo.Binder, body: Core, scope: Scope, several: bool
     ) -> int:
         """Return the number of values for ``number`` witnesses of the body.
 
@@ -146,7 +132,7 @@ class Needed:
             own = self.open(binder.sort) + (
                 0 if names_in_fact(body, binder.name) else self.beside(binder.sort)
             )
-        on = tuple(scope[name] for name in free_variables(f) if name in scope)
+        on = tuple(scope[name] for name in fo.free_variables(f) if name in scope)
         inner = {**scope, binder.name: _Ranging(number, on)}
         total = number * own * _times(on, f) if own else 0
         return total + self._kept(body, True, inner, several=several)
@@ -187,7 +173,7 @@ class Needed:
                     assert_never(statement)
         return max(0, k + named + kept - min(fewest))
 
-    def _activity(self, binders: Iterable[Binder], said: Iterable[Formula]) -> int:
+    def _activity(self, binders: Iterable[fo.Binder], said: Iterable[fo.Formula]) -> int:
         """Return the number of values that keep the values of some variables active.
 
         Variables that a formula requires to occur in a fact need none.
@@ -199,17 +185,17 @@ class Needed:
             if not any(names_in_fact(formula, binder.name) for formula in cores)
         )
 
-    def _variables(self, atom: Atom, binders: Iterable[Binder]) -> int:
+    def _variables(self, atom: fo.Atom, binders: Iterable[fo.Binder]) -> int:
         """Return the number of variables of open sorts in the atom that are not binders of the statement."""
         own = {binder.name for binder in binders}
         sorts = self._schema.relation(atom.relation).sorts
         pairs = zip(atom.args, sorts, strict=True)
         return len(
-            {t.name for t, sort in pairs if isinstance(t, Var) and t.name not in own and self.open(sort)}
+            {t.name for t, sort in pairs if isinstance(t, fo.Var) and t.name not in own and self.open(sort)}
         )
 
     def _statement(
-        self, statement: Insert | Delete, binders: tuple[Binder, ...], where: Formula, k: int
+        self, statement: Insert | Delete, binders: tuple[fo.Binder, ...], where: fo.Formula, k: int
     ) -> int:
         """Return how many values keep the truth value of a statement's condition.
 
@@ -218,8 +204,8 @@ class Needed:
         scope: dict[str, _Ranging] = {}
         condition, active = where, 0
         for binder in binders:
-            if Var(binder.name) not in statement.atom.args:
-                condition = Exists(binder, condition)
+            if fo.Var(binder.name) not in statement.atom.args:
+                condition = fo.Exists(binder, condition)
                 continue
             values = self._bounds.get(binder.sort, k) if self._infinite(binder.sort) else 0
             scope[binder.name] = _Ranging(len(self.deployment.constants[binder.sort]) + values)
@@ -268,16 +254,16 @@ def names_in_fact(f: Core, name: str, wanted: bool = True) -> bool:
     With ``wanted`` False: if it is false.
     """
     match f:
-        case Atom(_, args):
-            return wanted and Var(name) in args
-        case Not(body):
+        case fo.Atom(_, args):
+            return wanted and fo.Var(name) in args
+        case fo.Not(body):
             return names_in_fact(body, name, not wanted)
-        case And(parts):
+        case fo.And(parts):
             found = (names_in_fact(part, name, wanted) for part in parts)
             return any(found) if wanted else bool(parts) and all(found)
-        case Count("atleast", 0):  # true, whatever there is
+        case fo.Count("atleast", 0):  # true, whatever there is
             return False
-        case Exists(binder, body) | Count("atleast", _, binder, body):
+        case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
             return wanted and binder.name != name and names_in_fact(body, name)
         case _:
             return False

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.space import Space
@@ -21,7 +22,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -43,7 +43,7 @@ class Given:
     open_sorts: frozenset[str]
     k: int
     views: frozenset[View]
-    invariants: Mapping[str, Formula]
+    invariants: Mapping[str, fo.Formula]
     backend: Backend | None = None
     records: frozenset[Fact] | None = None
 

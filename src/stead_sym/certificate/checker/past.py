@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.ensured import all_facts
 from stead_sym.certificate.checker.formulas import Facts, Formulas
 from stead_sym.certificate.checker.ledger import Ledger
@@ -27,7 +28,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import Before, Kept, LastStep, SinceThen
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -146,7 +146,7 @@ class Past:
         )
 
 
-def _read(reading: Formulas, formula: Formula, kept: SinceThen | Before, fact: Fact) -> Bdd:
+def _read(reading: Formulas, formula: fo.Formula, kept: SinceThen | Before, fact: Fact) -> Bdd:
     return reading(formula, dict(zip(kept.variables, fact.args, strict=True)))
 
 

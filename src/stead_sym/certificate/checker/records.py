@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.over_names import Given, View
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Delete, Insert
 from stead_sym.errors import Undecided
 from stead_sym.logic.names import constants
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import TextValue, Value
 
@@ -57,7 +57,7 @@ def valued(deployment: Deployment, known: Iterable[Value], open_sorts: Iterable[
     return replace(deployment, schema=schema, init=init, loaded=(), stated=None, ungated=None, text=None)
 
 
-def mentioned(deployment: Deployment, sentences: Iterable[Formula]) -> Iterator[Value]:
+def mentioned(deployment: Deployment, sentences: Iterable[fo.Formula]) -> Iterator[Value]:
     """Yield the constants in the guards and statements of a deployment, and in sentences."""
     said = list(sentences)
     for tool in deployment.tools_and_events:

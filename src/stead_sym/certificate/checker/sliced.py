@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.needed import names_in_fact
 from stead_sym.certificate.document import in_use
 from stead_sym.certificate.verdict import CertificateRejected
@@ -26,30 +27,6 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Parts
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Equal,
-    Exists,
-    Formula,
-    Iff,
-    Not,
-    Or,
-    Quantified,
-    Truth,
-    Var,
-    children,
-    conjunction,
-    free_variables,
-    quantify,
-    relations_in,
-    subformulas,
-)
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, TextValue
 
@@ -78,62 +55,62 @@ class Sliced:
     def _weaker(self, f: Core, positive: bool = True) -> Core:
         """Return f⁺, or if not ``positive`` a formula that implies f."""
         match f:
-            case Atom(relation):
-                return f if relation in self.kept else Truth(positive)
-            case Truth():
+            case fo.Atom(relation):
+                return f if relation in self.kept else fo.Truth(positive)
+            case fo.Truth():
                 return f
-            case Equal() | Compare() if not relations_in(f):
+            case fo.Equal() | fo.Compare() if not fo.relations_in(f):
                 return f
-            case Not(body):
+            case fo.Not(body):
                 return _not(self._weaker(body, not positive))
-            case And(parts):
+            case fo.And(parts):
                 return _and(self._weaker(part, positive) for part in parts)
-            case Iff(left, right):
-                sides = Or((And((left, right)), And((Not(left), Not(right)))))
+            case fo.Iff(left, right):
+                sides = fo.Or((fo.And((left, right)), fo.And((fo.Not(left), fo.Not(right)))))
                 return self._weaker(core(sides), positive)
-            case Exists(binder, body) | Count("atleast", _, binder, body):
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
                 inner = self._weaker(body, positive)
-                if isinstance(f, Exists) and inner == FALSE:
-                    return FALSE
+                if isinstance(f, fo.Exists) and inner == fo.FALSE:
+                    return fo.FALSE
                 open_ = positive and not binder.declared and not names_in_fact(inner, binder.name)
-                return TRUE if open_ and inner != FALSE else replace(f, body=inner)
+                return fo.TRUE if open_ and inner != fo.FALSE else replace(f, body=inner)
             case _:
                 raise CertificateRejected(f"`{f}` is of no kind that a slice leaves out", PLACE)
 
-    def _same(self, formula: Formula, positive: bool = True) -> None:
+    def _same(self, formula: fo.Formula, positive: bool = True) -> None:
         """Check that the formula reads only K, and is true in the slice where it is in the deployment."""
-        if not self.kept.issuperset(relations_in(formula)):
+        if not self.kept.issuperset(fo.relations_in(formula)):
             raise CertificateRejected(f"`{formula}` speaks of {', '.join(sorted(self.kept))} alone", PLACE)
         self._has_values(core(formula), positive)
 
     def _has_values(self, f: Core, positive: bool) -> None:
         match f:
-            case Not(body):
+            case fo.Not(body):
                 self._has_values(body, not positive)
-            case Iff():
-                for side in children(f):
+            case fo.Iff():
+                for side in fo.children(f):
                     self._has_values(side, True)
                     self._has_values(side, False)
-            case Exists(binder, body) | Count("atleast", _, binder, body):
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
                 if positive and not binder.declared and not names_in_fact(body, binder.name):
                     self._has_all(binder)
                 self._has_values(body, positive)
             case _:
-                for child in children(f):
+                for child in fo.children(f):
                     self._has_values(child, positive)
 
-    def _has_all(self, binder: Binder) -> None:
+    def _has_all(self, binder: fo.Binder) -> None:
         if binder.sort in self._lost:
             raise CertificateRejected(f"the slice knows which values of {binder.sort} are in use", PLACE)
 
-    def _active(self, binders: Iterable[Binder], condition: Core, *said: Core) -> Core:
+    def _active(self, binders: Iterable[fo.Binder], condition: Core, *said: Core) -> Core:
         """Return the condition with U_S for each of these variables whose activity no formula states."""
         parts = [condition]
         for binder in binders:
             if not any(names_in_fact(f, binder.name) for f in (condition, *said)):
                 self._has_all(binder)
                 if binder.sort in self.used:
-                    parts.append(Atom(in_use(binder.sort), (Var(binder.name),)))
+                    parts.append(fo.Atom(in_use(binder.sort), (fo.Var(binder.name),)))
         return _and(parts)
 
     # tools
@@ -141,9 +118,9 @@ class Sliced:
     def _tool(self, tool: Tool) -> Tool | None:
         guard = self._weaker(core(tool.guard))
         effects = tuple(e for effect in tool.effects if (e := self._effect(effect, tool)).statements)
-        if guard == FALSE or not effects:
+        if guard == fo.FALSE or not effects:
             return None
-        read = free_variables(guard).union(*(_read(effect) for effect in effects))
+        read = fo.free_variables(guard).union(*(_read(effect) for effect in effects))
         params = tuple(param for param in tool.params if param.name in read)
         guard = self._active([param for param in params if self._is_open(param.sort)], guard)
         return replace(tool, params=params, guard=guard, effects=effects)
@@ -174,11 +151,11 @@ class Sliced:
                     raise CertificateRejected(f"`{statement}` inserts, deletes or chooses", PLACE)
         return replace(effect, when=self._weaker(core(effect.when)), statements=self._needed(statements))
 
-    def _brought(self, atom: Atom, active: Collection[str]) -> Iterator[Insert]:
+    def _brought(self, atom: fo.Atom, active: Collection[str]) -> Iterator[Insert]:
         """Yield the insertions into U_S for an insertion, except for variables whose values are active."""
         for term, sort in zip(atom.args, self.whole.schema.relation(atom.relation).sorts, strict=True):
-            if sort in self.used and not (isinstance(term, Var) and term.name in active):
-                yield Insert(Atom(in_use(sort), (term,)))
+            if sort in self.used and not (isinstance(term, fo.Var) and term.name in active):
+                yield Insert(fo.Atom(in_use(sort), (term,)))
 
     def _needed(self, statements: list[Statement]) -> tuple[Statement, ...]:
         """Return the statements without the choices and fresh values that no statement reads."""
@@ -190,7 +167,7 @@ class Sliced:
                 case Choose(binder, where):
                     if self._is_open(binder.sort) and not names_in_fact(core(where), binder.name):
                         self._has_all(binder)
-                    read |= free_variables(where)
+                    read |= fo.free_variables(where)
                 case _:
                     read |= _read(Effect((statement,)))
             found.append(statement)
@@ -198,11 +175,11 @@ class Sliced:
 
     # the deployment
 
-    def deployment(self, claimed: Collection[Formula], helping: Collection[Formula]) -> Deployment:
+    def deployment(self, claimed: Collection[fo.Formula], helping: Collection[fo.Formula]) -> Deployment:
         """Return the slice in which the sentences ``claimed`` are claimed, with the help of ``helping``."""
         for sentence in claimed:
             self._same(sentence, False)
-        if any(not self.kept.issuperset(relations_in(sentence)) for sentence in helping):
+        if any(not self.kept.issuperset(fo.relations_in(sentence)) for sentence in helping):
             raise CertificateRejected("an invariant speaks of relations of the slice", PLACE)
         whole = self.whole
         uses = tuple(Relation(in_use(sort), (sort,)) for sort in sorted(self.used))
@@ -228,8 +205,8 @@ class Sliced:
         sorts |= {
             f.binder.sort
             for said in (*claimed, *helping, *(line.where for line in lines))
-            for f in subformulas(said)
-            if isinstance(f, Quantified)
+            for f in fo.subformulas(said)
+            if isinstance(f, fo.Quantified)
         }
         if not any(map(self._is_open, sorts)):
             sorts |= {next(filter(self._is_open, whole.bounds))}
@@ -266,43 +243,43 @@ class Sliced:
     def _out(self, relations: Iterable[Relation]) -> Iterator[Tool]:
         """Yield the events that remove a value from U_S that is in no fact of K."""
         for sort in sorted(self.used):
-            atom = Atom(in_use(sort), (Var("x"),))
+            atom = fo.Atom(in_use(sort), (fo.Var("x"),))
             held = (
-                Not(_holds(relation, column))
+                fo.Not(_holds(relation, column))
                 for relation in relations
                 for column, own in enumerate(relation.sorts)
                 if own == sort
             )
-            guard = conjunction((atom, *held))
+            guard = fo.conjunction((atom, *held))
             effects = (Effect((Delete(atom),)),)
-            yield Tool(f"out of {in_use(sort)}", (Binder("x", sort),), "", guard, effects, event=True)
+            yield Tool(f"out of {in_use(sort)}", (fo.Binder("x", sort),), "", guard, effects, event=True)
 
 
 def _holds(relation: Relation, column: int) -> Core:
     """Return the formula that some fact has x in a column."""
     names = ["x" if place == column else f"x?{place}" for place in range(relation.arity)]
-    others = [Binder(n, sort) for n, sort in zip(names, relation.sorts, strict=True) if n != "x"]
-    return quantify(Exists, others, Atom(relation.name, tuple(map(Var, names))))
+    others = [fo.Binder(n, sort) for n, sort in zip(names, relation.sorts, strict=True) if n != "x"]
+    return fo.quantify(fo.Exists, others, fo.Atom(relation.name, tuple(map(fo.Var, names))))
 
 
 def _read(effect: Effect) -> frozenset[str]:
     """Return the variables that an alternative reads, including its own."""
-    found = free_variables(effect.when)
+    found = fo.free_variables(effect.when)
     for statement in effect.statements:
         match statement:
             case Choose(_, where):
-                found |= free_variables(where)
+                found |= fo.free_variables(where)
             case Insert(atom, binders, where) | Delete(atom, binders, where):
                 bound = {binder.name for binder in binders}
-                found |= (free_variables(atom) | free_variables(where)) - bound
+                found |= (fo.free_variables(atom) | fo.free_variables(where)) - bound
             case _:
                 pass
     return found
 
 
-def _binders(tool: Tool) -> Iterator[Binder]:
+def _binders(tool: Tool) -> Iterator[fo.Binder]:
     yield from tool.params
-    said: list[Formula] = [tool.guard]
+    said: list[fo.Formula] = [tool.guard]
     for effect in tool.effects:
         said.append(effect.when)
         for statement in effect.statements:
@@ -317,13 +294,15 @@ def _binders(tool: Tool) -> Iterator[Binder]:
                     said.append(where)
                 case _:
                     pass
-    yield from (f.binder for one in said for f in subformulas(one) if isinstance(f, Quantified))
+    yield from (f.binder for one in said for f in fo.subformulas(one) if isinstance(f, fo.Quantified))
 
 
 def _not(f: Core) -> Core:
-    return Truth(f == FALSE) if isinstance(f, Truth) else f.body if isinstance(f, Not) else Not(f)
+    return (
+        fo.Truth(f == fo.FALSE) if isinstance(f, fo.Truth) else f.body if isinstance(f, fo.Not) else fo.Not(f)
+    )
 
 
 def _and(parts: Iterable[Core]) -> Core:
-    found = tuple(part for part in parts if part != TRUE)
-    return FALSE if FALSE in found else conjunction(found)
+    found = tuple(part for part in parts if part != fo.TRUE)
+    return fo.FALSE if fo.FALSE in found else fo.conjunction(found)

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.formulas import Formulas
 from stead_sym.certificate.checker.needed import Needed
 from stead_sym.certificate.checker.over_names import Given, OverNames, sizes_of
@@ -22,7 +23,6 @@ from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.claims import claim_named
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Binder, Expanded, Forall, conjuncts
 from stead_sym.relational.schema import Value
 
 
@@ -30,8 +30,8 @@ from stead_sym.relational.schema import Value
 class _Condition:
     """A conjunct ∀x. g, where ``needs`` values keep g true for values of x."""
 
-    binders: tuple[Binder, ...]
-    body: Expanded
+    binders: tuple[fo.Binder, ...]
+    body: fo.Expanded
     needs: int
 
 
@@ -45,20 +45,20 @@ class Starting:
     def _conditions(self) -> tuple[_Condition, ...]:
         lines = self._deployment.initially
         assert lines is not None
-        found = [*conjuncts(lines.where)]
+        found = [*fo.conjuncts(lines.where)]
         for reference in self._deployment.schema.references:
             claim = claim_named(self._deployment, reference.name)
             assert claim is not None
             found.append(claim.invariant)
         return tuple(one for condition in found if (one := self._condition(condition)) is not None)
 
-    def _condition(self, formula: Expanded) -> _Condition | None:
-        binders: list[Binder] = []
+    def _condition(self, formula: fo.Expanded) -> _Condition | None:
+        binders: list[fo.Binder] = []
         while True:
             try:
                 return _Condition(tuple(binders), formula, self._needed.true(formula))
             except CertificateRejected:
-                if not isinstance(formula, Forall):
+                if not isinstance(formula, fo.Forall):
                     return None
                 binders.append(formula.binder)
                 formula = formula.body

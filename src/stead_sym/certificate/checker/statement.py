@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.document import Certificate, Claim, Shown, Source, cut, is_plain, short
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.deployment import Deployment
@@ -22,7 +23,6 @@ from stead_sym.deployment.tool import Fresh
 from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import is_name
 from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.syntax import And, Expanded, Formula, Future, Globally, Not, is_temporal
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Sentence:
 
     name: str
     text: str
-    formula: Formula
+    formula: fo.Formula
     holds: bool
 
 
@@ -66,21 +66,21 @@ def stated(certificate: Certificate, source: str) -> Statement:
     return Statement(deployment, claims)
 
 
-def always(formula: Formula) -> Iterator[Formula | None]:
+def always(formula: fo.Formula) -> Iterator[fo.Formula | None]:
     """Yield the first-order sentences that a formula says to be always true, or None for another formula."""
     match formula:
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from always(part)
-        case Globally("A", body) if not is_temporal(body):
+        case fo.Globally("A", body) if not fo.is_temporal(body):
             yield body
-        case Globally("A", And(parts)):
+        case fo.Globally("A", fo.And(parts)):
             for part in parts:
-                yield from always(Globally("A", part))
-        case Globally("A", Globally("A") as inner):
+                yield from always(fo.Globally("A", part))
+        case fo.Globally("A", fo.Globally("A") as inner):
             yield from always(inner)
-        case Not(Future("E", body)):
-            yield from always(Globally("A", Not(body)))
+        case fo.Not(fo.Future("E", body)):
+            yield from always(fo.Globally("A", fo.Not(body)))
         case _:
             yield None
 
@@ -156,7 +156,7 @@ def _sentence(claim: Claim | Shown, deployment: Deployment, source: str) -> Sent
     return Sentence(claim.spec, text, formula, isinstance(claim, Shown) or claim.verdict == "holds")
 
 
-def _formula(text: str, what: str, deployment: Deployment, source: str) -> tuple[str, Expanded]:
+def _formula(text: str, what: str, deployment: Deployment, source: str) -> tuple[str, fo.Expanded]:
     """Return the formula of a claim, as printed and as expanded.
 
     ``what`` names the part of the claim for error messages.

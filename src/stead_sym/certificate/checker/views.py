@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.answered import Answered
 from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.ledger import Ledger
@@ -32,7 +33,6 @@ from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.errors import Undecided
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 
 MOST_VALUES = 8
@@ -44,7 +44,7 @@ class Assumed:
     """A sentence of I, by its name; for a key or a bound the ``relation``, or the ``sort`` and ``bound``."""
 
     name: str
-    sentence: Formula | None = None
+    sentence: fo.Formula | None = None
     relation: str | None = None
     sort: str | None = None
     bound: int = 0
@@ -116,7 +116,7 @@ class Views:
             for sizes in sizes_of(n, len(self.given.sorts)):
                 self._check_steps(sizes, tools)
 
-    def always(self, name: str, sentences: Iterable[Formula]) -> None:
+    def always(self, name: str, sentences: Iterable[fo.Formula]) -> None:
         """Check obligation 4 for sentences."""
         for sentence in sentences:
             self._everywhere(sentence, "it is true where all parts are views", f"spec {name}", name)
@@ -134,7 +134,9 @@ class Views:
             there.ledger.empty(wrong, "the agent was asked about what is shown and offered", place)
             self._add(there.ledger)
 
-    def _everywhere(self, sentence: Formula, obligation: str, place: str, claim: str | None = None) -> None:
+    def _everywhere(
+        self, sentence: fo.Formula, obligation: str, place: str, claim: str | None = None
+    ) -> None:
         n = self._fewer(self.needed.false(sentence), self._unbounded.false(sentence))
         for sizes in sizes_of(self._limited(n), len(self.given.sorts)):
             there = OverNames(self.given, sizes)

@@ -18,34 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.needed import names_in_fact
 from stead_sym.certificate.document import remembering
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Insert, Statement
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    And,
-    Atom,
-    Binder,
-    Count,
-    Each,
-    Exists,
-    Expanded,
-    Forall,
-    Globally,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Until,
-    children,
-    is_temporal,
-    quantify,
-    variables_of,
-)
 from stead_sym.relational.schema import Relation
 
 
@@ -53,15 +32,17 @@ from stead_sym.relational.schema import Relation
 class _Part:
     """A part ∀x (p → l until r), at each state or ``initially``; for ``next`` ∀x (p → AX l)."""
 
-    binders: tuple[Binder, ...]
-    since: Expanded
-    left: Expanded
-    right: Expanded = FALSE
+    binders: tuple[fo.Binder, ...]
+    since: fo.Expanded
+    left: fo.Expanded
+    right: fo.Expanded = fo.FALSE
     next: bool = False
     initially: bool = False
 
 
-def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Deployment, tuple[Expanded, ...]]:
+def watched(
+    deployment: Deployment, formula: fo.Expanded, claim: str
+) -> tuple[Deployment, tuple[fo.Expanded, ...]]:
     """Return the deployment with the relations that remember, and the invariants to prove.
 
     Raise `CertificateRejected` for a claim that does not follow from them.
@@ -75,13 +56,13 @@ def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Depl
         raise CertificateRejected("its variables have values of facts", place)
     relations: list[Relation] = []
     statements: list[Statement] = []
-    kept: list[Expanded] = []
+    kept: list[fo.Expanded] = []
     for number, part in enumerate(found):
         relations.append(Relation(remembering(number), tuple(binder.sort for binder in part.binders)))
-        seen = Atom(remembering(number), variables_of(part.binders))
+        seen = fo.Atom(remembering(number), fo.variables_of(part.binders))
         own, sentence = _remembered(part, seen)
         statements += own
-        kept.append(quantify(Forall, part.binders, sentence))
+        kept.append(fo.quantify(fo.Forall, part.binders, sentence))
     tools = tuple(
         replace(
             tool,
@@ -92,59 +73,59 @@ def watched(deployment: Deployment, formula: Expanded, claim: str) -> tuple[Depl
     return deployment.with_tools(tools, relations), tuple(kept)
 
 
-def _remembered(part: _Part, seen: Atom) -> tuple[tuple[Statement, ...], Expanded]:
+def _remembered(part: _Part, seen: fo.Atom) -> tuple[tuple[Statement, ...], fo.Expanded]:
     if part.initially:
-        return (Insert(seen, where=part.right),), Or((seen, part.right, part.left))
+        return (Insert(seen, where=part.right),), fo.Or((seen, part.right, part.left))
     if part.next:
-        return (Clear((seen.relation,)), Insert(seen, part.binders, part.since)), Implies(seen, part.left)
-    open_ = Not(part.right)
+        return (Clear((seen.relation,)), Insert(seen, part.binders, part.since)), fo.Implies(seen, part.left)
+    open_ = fo.Not(part.right)
     return (
         (
-            Delete(seen, part.binders, And((seen, part.right))),
-            Insert(seen, part.binders, And((part.since, open_))),
+            Delete(seen, part.binders, fo.And((seen, part.right))),
+            Insert(seen, part.binders, fo.And((part.since, open_))),
         ),
-        Or((Not(Or((seen, part.since))), part.right, part.left)),
+        fo.Or((fo.Not(fo.Or((seen, part.since))), part.right, part.left)),
     )
 
 
-def _parts(formula: Expanded) -> Iterator[_Part | None]:
+def _parts(formula: fo.Expanded) -> Iterator[_Part | None]:
     match formula:
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _parts(part)
-        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
-            yield _Part((), TRUE, left, right, initially=True)
-        case Globally("A", body):
+        case fo.Until("A", left, right, True) if not fo.is_temporal(left) and not fo.is_temporal(right):
+            yield _Part((), fo.TRUE, left, right, initially=True)
+        case fo.Globally("A", body):
             yield from _everywhere(body, (), ())
         case _:
             yield None
 
 
 def _everywhere(
-    body: Expanded, binders: tuple[Binder, ...], since: tuple[Expanded, ...]
+    body: fo.Expanded, binders: tuple[fo.Binder, ...], since: tuple[fo.Expanded, ...]
 ) -> Iterator[_Part | None]:
     """Yield the parts of AG ∀x (p → body), where p is a conjunction."""
-    asked = And(since) if since else TRUE
+    asked = fo.And(since) if since else fo.TRUE
     match body:
-        case Forall(binder, inner) if not since and binder.name not in {b.name for b in binders}:
+        case fo.Forall(binder, inner) if not since and binder.name not in {b.name for b in binders}:
             yield from _everywhere(inner, (*binders, binder), since)
-        case And(parts):
+        case fo.And(parts):
             for part in parts:
                 yield from _everywhere(part, binders, since)
-        case Implies(left, right) if not is_temporal(left):
+        case fo.Implies(left, right) if not fo.is_temporal(left):
             yield from _everywhere(right, binders, (*since, left))
-        case Next("A", left) if not is_temporal(left):
+        case fo.Next("A", left) if not fo.is_temporal(left):
             yield _Part(binders, asked, left, next=True)
-        case Globally("A", left) if not is_temporal(left):
+        case fo.Globally("A", left) if not fo.is_temporal(left):
             yield _Part(binders, asked, left)
-        case Until("A", left, right, True) if not is_temporal(left) and not is_temporal(right):
+        case fo.Until("A", left, right, True) if not fo.is_temporal(left) and not fo.is_temporal(right):
             yield _Part(binders, asked, left, right)
         case _:
             yield None
 
 
 def _is_about_facts(part: _Part) -> bool:
-    said = [part.left] if part.right == FALSE else [part.left, part.right]
+    said = [part.left] if part.right == fo.FALSE else [part.left, part.right]
     return all(_are_quantifiers(core(f)) for f in (part.since, *said)) and all(
         not binder.declared and names_in_fact(core(f), binder.name) for binder in part.binders for f in said
     )
@@ -153,11 +134,11 @@ def _is_about_facts(part: _Part) -> bool:
 def _are_quantifiers(f: Core) -> bool:
     """Return whether each quantifier requires a fact with its value, so that the value is active."""
     match f:
-        case Exists(binder, body) | Count(_, _, binder, body):
+        case fo.Exists(binder, body) | fo.Count(_, _, binder, body):
             if not binder.declared and not names_in_fact(body, binder.name):
                 return False
-        case Each():
+        case fo.Each():
             return False
         case _:
             pass
-    return all(map(_are_quantifiers, children(f)))
+    return all(map(_are_quantifiers, fo.children(f)))

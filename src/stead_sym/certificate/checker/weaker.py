@@ -14,20 +14,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+import stead_sym.logic.syntax as fo
 from stead_sym.certificate.document import LeftOut, free
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Insert, Statement, Tool
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import (
-    Atom,
-    Binder,
-    Formula,
-    Var,
-    conjunction,
-    conjuncts,
-    free_variables,
-    variables_of,
-)
 from stead_sym.relational.schema import Relation
 
 
@@ -50,20 +41,20 @@ def without(deployment: Deployment, left_out: Collection[LeftOut]) -> Deployment
 
 def _setting(relation: Relation) -> tuple[Tool, Tool]:
     """Return the events that add a fact about active values to a relation, and that clear it."""
-    values = tuple(Binder(f"x{number}", sort) for number, sort in enumerate(relation.sorts))
-    adding = Insert(Atom(relation.name, variables_of(values)))
+    values = tuple(fo.Binder(f"x{number}", sort) for number, sort in enumerate(relation.sorts))
+    adding = Insert(fo.Atom(relation.name, fo.variables_of(values)))
     return (
         Tool(f"{relation.name}?any", values, effects=(Effect((adding,)),), event=True),
         Tool(f"{relation.name}?none", effects=(Effect((Clear((relation.name,)),)),), event=True),
     )
 
 
-def _asked(tool: Tool) -> Iterator[Formula]:
+def _asked(tool: Tool) -> Iterator[fo.Formula]:
     """Yield the conjuncts of the conditions of the insertions and deletions of a tool."""
     for effect in tool.effects:
         for statement in effect.statements:
             if isinstance(statement, Insert | Delete):
-                yield from conjuncts(core(statement.where))
+                yield from fo.conjuncts(core(statement.where))
 
 
 @dataclass
@@ -72,11 +63,11 @@ class _Weaker:
 
     tool: Tool
     places: Collection[tuple[str, int, int, int]]
-    free: dict[str, tuple[Binder, ...]] = field(default_factory=dict)
+    free: dict[str, tuple[fo.Binder, ...]] = field(default_factory=dict)
     _known: dict[object, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        taken = {part.relation for part in _asked(self.tool) if isinstance(part, Atom)}
+        taken = {part.relation for part in _asked(self.tool) if isinstance(part, fo.Atom)}
         numbered = (free(self.tool.name, number) for number in count())
         self._names = (name for name in numbered if name not in taken)
         guard = self._rest(self.tool.guard, 0, 0)
@@ -91,29 +82,31 @@ class _Weaker:
     def _is_out(self, alternative: int, statement: int, conjunct: int) -> bool:
         return (self.tool.name, alternative, statement, conjunct) in self.places
 
-    def _rest(self, condition: Formula, alternative: int, statement: int) -> Formula:
-        every = enumerate(conjuncts(core(condition)))
-        return conjunction(tuple(f for n, f in every if not self._is_out(alternative, statement, n)))
+    def _rest(self, condition: fo.Formula, alternative: int, statement: int) -> fo.Formula:
+        every = enumerate(fo.conjuncts(core(condition)))
+        return fo.conjunction(tuple(f for n, f in every if not self._is_out(alternative, statement, n)))
 
     def _statement(self, statement: Statement, alternative: int, number: int) -> Statement:
         match statement:
             case Choose(_, where):
                 return replace(statement, where=self._rest(where, alternative, number))
             case Insert(_, _, where) | Delete(_, _, where):
-                asked: list[Formula] = []
-                for conjunct, part in enumerate(conjuncts(core(where))):
+                asked: list[fo.Formula] = []
+                for conjunct, part in enumerate(fo.conjuncts(core(where))):
                     out = self._is_out(alternative, number, conjunct)
                     one = self._anything(statement, part, alternative, number) if out else part
                     if not out or one not in asked:
                         asked.append(one)
-                return replace(statement, where=conjunction(tuple(asked)))
+                return replace(statement, where=fo.conjunction(tuple(asked)))
             case _:
                 return statement
 
-    def _anything(self, statement: Insert | Delete, part: Formula, alternative: int, number: int) -> Atom:
+    def _anything(
+        self, statement: Insert | Delete, part: fo.Formula, alternative: int, number: int
+    ) -> fo.Atom:
         """Return the atom in the place of a conjunct. Statements that ask for the same share a relation."""
-        columns = tuple(one for one in statement.binders if Var(one.name) in statement.atom.args)
-        own = free_variables(part).intersection(one.name for one in statement.binders)
+        columns = tuple(one for one in statement.binders if fo.Var(one.name) in statement.atom.args)
+        own = fo.free_variables(part).intersection(one.name for one in statement.binders)
         key: object = alternative, number
         if own.issubset(one.name for one in columns):
             columns = tuple(one for one in columns if one.name in own)
@@ -122,4 +115,4 @@ class _Weaker:
             self._known[key] = next(self._names)
         name = self._known[key]
         self.free[name] = columns
-        return Atom(name, tuple(Var(one.name) for one in columns))
+        return fo.Atom(name, tuple(fo.Var(one.name) for one in columns))

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
+import stead_sym.logic.syntax as fo
 from stead_sym.cli.editor.names import Place, Symbol
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.errors import InputError
 from stead_sym.logic.names import WORDS
-from stead_sym.logic.syntax import Binder, Definition
 from stead_sym.relational.schema import Relation, Sort
 
 KEYWORDS = (
@@ -94,7 +94,7 @@ def _signature(relation: Relation) -> str:
     return str(relation).removeprefix("relation ")
 
 
-def _definition(definition: Definition) -> str:
+def _definition(definition: fo.Definition) -> str:
     params = ", ".join(map(str, definition.params))
     return f"{definition.name}({params}) = {definition.body}"
 
@@ -116,9 +116,9 @@ def _binders(d: Deployment) -> Mapping[Place, str]:
     }
 
 
-def _within(item: object) -> Iterator[Binder]:
+def _within(item: object) -> Iterator[fo.Binder]:
     """Yield every binder in a part of a deployment."""
-    if isinstance(item, Binder):
+    if isinstance(item, fo.Binder):
         yield item
     elif isinstance(item, tuple):
         for part in item:

@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lark import Token, Tree
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.language import OF_AGENTS, parse_deployment, read_items, syntax_tree
 from stead_sym.deployment.parts import ANY, SELF
 from stead_sym.errors import InputError
 from stead_sym.logic.names import is_name
 from stead_sym.logic.parser import Node, tokens_of, trees_of
-from stead_sym.logic.syntax import WILDCARD
 
 Kind: TypeAlias = Literal[
     "deployment", "sort", "relation", "column", "define", "tool", "event", "agent", "policy", "gate",
@@ -190,7 +190,7 @@ class Names:
                     self._column(tokens_of(node)[0], tokens_of(cell)[0])
 
     def _constant(self, token: Token, *, declares: bool = False) -> None:
-        if not _is_number(token) and token != WILDCARD:
+        if not _is_number(token) and token != fo.WILDCARD:
             self._named("constant", token, declares=declares)
 
     # scopes
@@ -289,7 +289,7 @@ class Names:
         for position, token in enumerate(_terms(call)):
             constant = self._global.get(("constant", str(token)))
             declared = constant is not None and constant.declaration is not None
-            if _is_number(token) or token == WILDCARD or declared or str(token) in scope:
+            if _is_number(token) or token == fo.WILDCARD or declared or str(token) in scope:
                 self._term(token, scope)
             else:
                 scope[str(token)] = self._variable(token)

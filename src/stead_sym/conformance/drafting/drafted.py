@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+import stead_sym.logic.syntax as fo
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.conform import Comparison
 from stead_sym.conformance.drafting.changes import Change
@@ -28,7 +29,6 @@ from stead_sym.deployment.semantics import databases, is_possible
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.errors import InputError, SteadError
 from stead_sym.evidence.data import text_digest
-from stead_sym.logic.syntax import TRUE
 from stead_sym.relational.canonical import isomorphic
 from stead_sym.relational.instance import Instance
 from stead_sym.support.progress import Progress
@@ -104,7 +104,7 @@ class Drafted:
 
 def has_effect(tool: Tool) -> bool:
     """Return True if a file says anything of a tool but its parameters."""
-    return tool.guard != TRUE or tool.effects != (Effect(),)
+    return tool.guard != fo.TRUE or tool.effects != (Effect(),)
 
 
 def draft_tools(

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
 from random import Random
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Expanded, Globally, is_temporal, tells_of_steps
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 from stead_sym.relational.schema import Relation, Schema, Value
 
@@ -44,13 +44,13 @@ class States:
     def __init__(self, deployment: Deployment, random: Random) -> None:
         self.deployment, self.random = deployment, random
         self.schema: Schema = deployment.schema
-        self.invariants: list[Expanded] = [
+        self.invariants: list[fo.Expanded] = [
             spec.formula.body
             for spec in deployment.specs
             if spec.helps
-            and isinstance(spec.formula, Globally)
-            and not is_temporal(spec.formula.body)
-            and not tells_of_steps(spec.formula.body)
+            and isinstance(spec.formula, fo.Globally)
+            and not fo.is_temporal(spec.formula.body)
+            and not fo.tells_of_steps(spec.formula.body)
         ]
         self._order = self._by_references()
 

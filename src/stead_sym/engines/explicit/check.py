@@ -20,6 +20,7 @@ from itertools import pairwise, product
 from operator import and_, eq
 from typing import TypeVar, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Call
@@ -28,41 +29,6 @@ from stead_sym.engines.explicit.actions import ActionConstraint, Edge, FairSet, 
 from stead_sym.engines.explicit.explore import Graph
 from stead_sym.engines.explicit.integers import Integers
 from stead_sym.logic.evaluate import ORDERINGS, compares, declared, fact_of, value_of
-from stead_sym.logic.syntax import (
-    INTEGERS,
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Derived,
-    Did,
-    Each,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Previously,
-    Same,
-    Since,
-    Truth,
-    Until,
-    Use,
-    Weight,
-    free_variables,
-    is_compound,
-    unexpanded,
-    unfollowed,
-)  # fmt: skip
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -80,7 +46,7 @@ class Labelling:
         self,
         graph: Graph,
         restriction: Restriction,
-        fair: Sequence[Expanded] | None = None,
+        fair: Sequence[fo.Expanded] | None = None,
         actions: Sequence[FairAction] | None = None,
         *,
         completed: bool = False,
@@ -103,8 +69,8 @@ class Labelling:
         self._active = self._bits_by(
             lambda state: ((sort, u) for sort, values in state.active_domain.items() for u in values)
         )
-        self._free: dict[Formula, tuple[str, ...]] = {}
-        self._memo: dict[tuple[Formula, tuple[Value, ...]], int] = {}
+        self._free: dict[fo.Formula, tuple[str, ...]] = {}
+        self._memo: dict[tuple[fo.Formula, tuple[Value, ...]], int] = {}
         fair = graph.deployment.fair if fair is None else fair
         actions = graph.deployment.fair_actions if actions is None else actions
         self._given = fair, actions
@@ -123,28 +89,28 @@ class Labelling:
         return Labelling(self.graph, self._restriction, *self._given, completed=True)
 
     def satisfying(
-        self, formula: Expanded, assignment: Mapping[str, Value] | None = None
+        self, formula: fo.Expanded, assignment: Mapping[str, Value] | None = None
     ) -> frozenset[Instance]:
         """Return the reachable states D with (D, σ) ⊨ f."""
         states = self.graph.states
         return frozenset(states[i] for i in _indices(self._sat(formula, assignment or {})))
 
     def holds(
-        self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
+        self, formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> bool:
         """Return True if (D, σ) ⊨ f; raise `KeyError` for a state that is not reachable."""
         return bool(self._sat(formula, assignment or {}) >> self.graph.index[state] & 1)
 
-    def holds_initially(self, formula: Expanded) -> bool:
+    def holds_initially(self, formula: fo.Expanded) -> bool:
         """Return True if M ↾ U_f ⊨ f: the sentence holds at every D0."""
-        return not self.initially(Not(formula))
+        return not self.initially(fo.Not(formula))
 
-    def initially(self, formula: Expanded) -> tuple[Instance, ...]:
+    def initially(self, formula: fo.Expanded) -> tuple[Instance, ...]:
         """Return the initial states in which the sentence holds."""
         states = self.graph.states[: self.graph.initial]
         return tuple(state for state in states if self.holds(formula, state))
 
-    def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
+    def is_called(self, tool: str, condition: fo.Expanded, *, selected: bool) -> bool:
         """Return True if some reachable state has a call of the tool, offered or selected, that satisfies f.
 
         An event is selected wherever it is enabled.
@@ -163,85 +129,87 @@ class Labelling:
 
     # The clauses of satisfaction, as sets of states.
 
-    def _sat(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
+    def _sat(self, formula: fo.Formula, sigma: Mapping[str, Value]) -> int:
         """Return ⟦f⟧σ, cached."""
         if formula not in self._free:
-            self._free[formula] = tuple(sorted(free_variables(formula)))
+            self._free[formula] = tuple(sorted(fo.free_variables(formula)))
         key = formula, tuple(sigma[name] for name in self._free[formula])
         if key not in self._memo:
             self._memo[key] = self._evaluate(formula, sigma)
         return self._memo[key]
 
-    def _evaluate(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
-        def sat(f: Formula) -> int:
+    def _evaluate(self, formula: fo.Formula, sigma: Mapping[str, Value]) -> int:
+        def sat(f: fo.Formula) -> int:
             return self._sat(f, sigma)
 
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return self._all if value else 0
-            case Equal(left, right) | Compare(_, left, right) if is_compound(left) or is_compound(right):
-                holds = ORDERINGS[formula.ordering] if isinstance(formula, Compare) else eq
+            case fo.Equal(left, right) | fo.Compare(_, left, right) if fo.is_compound(left) or fo.is_compound(
+                right
+            ):
+                holds = ORDERINGS[formula.ordering] if isinstance(formula, fo.Compare) else eq
                 pairs = product(
                     self._integers.denoted(left, sigma).items(), self._integers.denoted(right, sigma).items()
                 )
                 return _union(there & here for (i, there), (j, here) in pairs if holds(int(i), int(j)))
-            case Atom(relation, args, primed=False) if any(map(is_compound, args)):
+            case fo.Atom(relation, args, primed=False) if any(map(fo.is_compound, args)):
                 return _union(
                     reduce(and_, (states for _, states in row), self._all)
                     & self._holding.get(Fact(relation, tuple(value for value, _ in row)), 0)
                     for row in product(*(self._integers.denoted(term, sigma).items() for term in args))
                 )
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self._all if value_of(left, sigma) == value_of(right, sigma) else 0
-            case Compare(ordering, left, right, sort) if sort == INTEGERS:
+            case fo.Compare(ordering, left, right, sort) if sort == fo.INTEGERS:
                 i, j = int(value_of(left, sigma)), int(value_of(right, sigma))
                 return self._all if ORDERINGS[ordering](i, j) else 0
-            case Compare(_, left, right):
+            case fo.Compare(_, left, right):
                 values = value_of(left, sigma), value_of(right, sigma)
                 return self._all if compares(formula, *values, self.graph.deployment.schema) else 0
-            case Atom(primed=False):
+            case fo.Atom(primed=False):
                 return self._holding.get(fact_of(formula, sigma, self.graph.deployment.schema), 0)
-            case Not(body):
+            case fo.Not(body):
                 return self._not(sat(body))
-            case And(parts):
+            case fo.And(parts):
                 return self._not(_union(self._not(sat(part)) for part in parts))
-            case Or(parts):
+            case fo.Or(parts):
                 return _union(sat(part) for part in parts)
-            case Implies(left, right):
+            case fo.Implies(left, right):
                 return self._not(sat(left)) | sat(right)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return self._not(sat(left) ^ sat(right))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return _union(self._instances(binder, body, sigma))
-            case Forall(binder, body):
-                return self._not(_union(self._instances(binder, Not(body), sigma)))
-            case Count(comparison, number, binder, body):
+            case fo.Forall(binder, body):
+                return self._not(_union(self._instances(binder, fo.Not(body), sigma)))
+            case fo.Count(comparison, number, binder, body):
                 enough = self._at_least(number, binder, body, sigma)
                 if comparison == "atleast":
                     return enough
                 no_more = self._not(self._at_least(number + 1, binder, body, sigma))
                 return no_more if comparison == "atmost" else enough & no_more
-            case Next(path, body):  # AX f = ¬EX ¬f
+            case fo.Next(path, body):  # AX f = ¬EX ¬f
                 return self._ex(sat(body)) if path == "E" else self._not(self._ex(self._not(sat(body))))
-            case Future(path, body):  # EF f = E[true U f], AF f = ¬EG ¬f
+            case fo.Future(path, body):  # EF f = E[true U f], AF f = ¬EG ¬f
                 f = sat(body)
                 return self._eu(self._all, f) if path == "E" else self._not(self._eg(self._not(f)))
-            case Globally(path, body):  # AG f = ¬EF ¬f
+            case fo.Globally(path, body):  # AG f = ¬EF ¬f
                 f = sat(body)
                 return self._eg(f) if path == "E" else self._not(self._eu(self._all, self._not(f)))
-            case Until("E", left, right, weak):  # E[f W g] = E[f U g] ∨ EG f
+            case fo.Until("E", left, right, weak):  # E[f W g] = E[f U g] ∨ EG f
                 f, g = sat(left), sat(right)
                 return self._eu(f, g) | (self._eg(f) if weak else 0)
-            case Until(_, left, right, weak):  # A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g
+            case fo.Until(_, left, right, weak):  # A[f W g] = ¬E[¬g U ¬f ∧ ¬g], A[f U g] = A[f W g] ∧ AF g
                 f, g = self._not(sat(left)), self._not(sat(right))
                 return self._not(self._eu(g, f & g) | (0 if weak else self._eg(g)))
-            case Use() | Derived():
-                raise unexpanded(formula)
-            case Since() | Previously() | Did():
-                raise unfollowed(formula)
-            case Each() | Weight():
+            case fo.Use() | fo.Derived():
+                raise fo.unexpanded(formula)
+            case fo.Since() | fo.Previously() | fo.Did():
+                raise fo.unfollowed(formula)
+            case fo.Each() | fo.Weight():
                 raise ValueError(f"a part of a term is no formula: {formula}")
-            case Same() | Empty() | Atom():
+            case fo.Same() | fo.Empty() | fo.Atom():
                 raise ValueError(f"a formula about the next state outside `ensure`: {formula}")
             case _:
                 assert_never(formula)
@@ -250,7 +218,7 @@ class Labelling:
     def _integers(self) -> Integers:
         return Integers(self._all, self._sat, self._values)
 
-    def _values(self, binder: Binder) -> Iterator[tuple[Value, int]]:
+    def _values(self, binder: fo.Binder) -> Iterator[tuple[Value, int]]:
         """Yield the values of a variable, each with the states in whose domain it is."""
         if binder.declared:
             yield from ((u, self._all) for u in declared(self.graph.deployment.schema, binder))
@@ -260,7 +228,7 @@ class Labelling:
     def _not(self, states: int) -> int:
         return self._all ^ states
 
-    def _instances(self, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> Iterator[int]:
+    def _instances(self, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Value]) -> Iterator[int]:
         """Yield, per value u of the sort, the states where u is active and satisfies the body.
 
         For `x in s` it is per declared value, active or not.
@@ -273,7 +241,7 @@ class Labelling:
             if active := self._active.get((binder.sort, u), 0):
                 yield active & self._sat(body, {**sigma, binder.name: u})
 
-    def _at_least(self, number: int, binder: Binder, body: Formula, sigma: Mapping[str, Value]) -> int:
+    def _at_least(self, number: int, binder: fo.Binder, body: fo.Formula, sigma: Mapping[str, Value]) -> int:
         """Return the states where at least ``number`` active values satisfy the body."""
         counted = [self._all]  # counted[k]: the states with at least k satisfying values
         for satisfying in self._instances(binder, body, sigma):
@@ -352,13 +320,19 @@ class Labelling:
             here = source
         return Trace(graph.states[here], tuple(reversed(steps)), of_many=graph.initial > 1)
 
-    def step(self, formula: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None) -> Step:
+    def step(
+        self, formula: fo.Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
+    ) -> Step:
         """Return a step to a successor that satisfies f; raise `ValueError` unless (D, σ) ⊨ EX f."""
         path = self._path(self.graph.index[state], 0, self._sat(formula, assignment or {}) & self._fair)
         return path[0]
 
     def until(
-        self, left: Expanded, right: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
+        self,
+        left: fo.Expanded,
+        right: fo.Expanded,
+        state: Instance,
+        assignment: Mapping[str, Value] | None = None,
     ) -> tuple[Step, ...]:
         """Return a shortest run through states of f to a state of g, empty if g holds now.
 
@@ -369,7 +343,7 @@ class Labelling:
         return () if goal >> start & 1 else self._path(start, self._sat(left, sigma), goal)
 
     def forever(
-        self, body: Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
+        self, body: fo.Expanded, state: Instance, assignment: Mapping[str, Value] | None = None
     ) -> tuple[tuple[Step, ...], int]:
         """Return a run that stays in f for ever: its steps, and the number of them before the loop.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from weakref import proxy
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.selection import decision_contexts
@@ -21,7 +22,6 @@ from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph
 from stead_sym.engines.protocol import Choosers
 from stead_sym.logic.kernel import core
-from stead_sym.logic.syntax import Expanded, Formula, Iff, Not, is_temporal
 from stead_sym.relational.schema import Value
 
 Place: TypeAlias = tuple[str, DecisionContext]
@@ -96,7 +96,7 @@ class Whatever:
         self._possible, self._sure = _Bound(graph, restriction), _Sure(graph, restriction, families)
         self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
-    def decides(self, formula: Expanded, *, holds: bool) -> bool:
+    def decides(self, formula: fo.Expanded, *, holds: bool) -> bool:
         """Return True if every resolution makes the sentence true at all initial states, or false at one.
 
         ``holds`` selects the claim. Every finite run must also be a prefix of a fair one under every
@@ -115,16 +115,16 @@ class _Bound(Labelling):
     def __init__(self, graph: Graph, restriction: Restriction) -> None:
         super().__init__(graph, restriction, actions=())
 
-    def is_initial(self, formula: Expanded) -> bool:
+    def is_initial(self, formula: fo.Expanded) -> bool:
         """Return True if every initial state is in the set."""
         initial = (1 << self.graph.initial) - 1
         return self._sat(core(formula), {}) & initial == initial
 
-    def _evaluate(self, formula: Formula, sigma: Mapping[str, Value]) -> int:
+    def _evaluate(self, formula: fo.Formula, sigma: Mapping[str, Value]) -> int:
         match formula:
-            case Not(body) if is_temporal(body):
+            case fo.Not(body) if fo.is_temporal(body):
                 return self._not(self.dual._sat(body, sigma))
-            case Iff(left, right) if is_temporal(formula):
+            case fo.Iff(left, right) if fo.is_temporal(formula):
                 dual = self.dual
                 neither = self._not(dual._sat(left, sigma) | dual._sat(right, sigma))
                 return self._sat(left, sigma) & self._sat(right, sigma) | neither

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.rules import RuleAgent, RulesUsed
 from stead_sym.agents.selection import decision_contexts
@@ -22,7 +23,6 @@ from stead_sym.engines.explicit.explore import Graph, explore
 from stead_sym.engines.protocol import Choosers, Hidden, Quotient, Shown, Watch
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import TRUE, And, Expanded, Globally, Not
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress
@@ -97,11 +97,11 @@ class ExplicitEngine:
         """The cost of the verification: the number of edges, one per call."""
         return {"edges": sum(map(len, self._graph.edges))}
 
-    def holds(self, formula: Expanded) -> bool:
+    def holds(self, formula: fo.Expanded) -> bool:
         """Return True if M ↾ U_f ⊨ f, at every initial state."""
         return self._labelling.holds_initially(formula)
 
-    def whatever_chosen(self, formula: Expanded, choosers: Choosers, *, holds: bool) -> bool:
+    def whatever_chosen(self, formula: fo.Expanded, choosers: Choosers, *, holds: bool) -> bool:
         """Return True if the sentence holds, or fails, for all choices of the choosers.
 
         It is not shown if a formula asks which of several agents makes a call.
@@ -130,7 +130,7 @@ class ExplicitEngine:
         return wrapper.agent.used((context for context, _ in wrapper.decisions), rules)
 
     def under(
-        self, fair: Sequence[Expanded], actions: Sequence[FairAction], *, idle: bool = False
+        self, fair: Sequence[fo.Expanded], actions: Sequence[FairAction], *, idle: bool = False
     ) -> ExplicitConstrained:
         """Return the same states with other fairness constraints; ``idle``: with agents that do nothing."""
         graph = _idling(self._graph, self.restriction) if idle else self._graph
@@ -146,15 +146,15 @@ class ExplicitEngine:
         """The same states, where a run that enters a state without fair runs counts as well."""
         return ExplicitConstrained(self._labelling).completed
 
-    def satisfying(self, formula: Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
+    def satisfying(self, formula: fo.Expanded, assignment: Mapping[str, Value]) -> ExplicitStateSet:
         """Return { D ∈ R : (D, σ) ⊨ f }."""
         return ExplicitStateSet(self._labelling.satisfying(formula, assignment))
 
-    def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
+    def is_called(self, tool: str, condition: fo.Expanded, *, selected: bool) -> bool:
         """Return True if some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
         return self._labelling.is_called(tool, condition, selected=selected)
 
-    def enabled_calls(self, tool: str, guard: Expanded) -> int:
+    def enabled_calls(self, tool: str, guard: fo.Expanded) -> int:
         """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, counted state by state."""
         deployment = self._graph.deployment
         guarded = replace(deployment.tool(tool), guard=guard)
@@ -191,7 +191,7 @@ class ExplicitEngine:
             ),
         )
 
-    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+    def evidence(self, formula: fo.Expanded, holds: bool) -> Evidence:
         """Return evidence that the sentence holds, or fails, at an initial state."""
         return ExplicitConstrained(self._labelling).evidence(formula, holds)
 
@@ -218,18 +218,18 @@ class ExplicitConstrained:
         """The same states, where a run that enters a state without fair runs counts as well."""
         return ExplicitConstrained(self.labelling.completion())
 
-    def holds(self, formula: Expanded) -> bool:
+    def holds(self, formula: fo.Expanded) -> bool:
         """Return True if M ↾ U_f ⊨ f at every initial state, over the runs that meet the constraints."""
         return self.labelling.holds_initially(formula)
 
-    def evidence(self, formula: Expanded, holds: bool) -> Evidence:
+    def evidence(self, formula: fo.Expanded, holds: bool) -> Evidence:
         """Return evidence that the sentence holds, or fails, at an initial state.
 
         Initial states where a fair run starts are preferred, and among several the one with the shortest run.
         """
         labelling, many = self.labelling, self.labelling.graph.initial > 1
-        shown = formula if holds else Not(formula)
-        starts = labelling.initially(And((Globally("E", TRUE), shown))) or labelling.initially(shown)
+        shown = formula if holds else fo.Not(formula)
+        starts = labelling.initially(fo.And((fo.Globally("E", fo.TRUE), shown))) or labelling.initially(shown)
         found = (
             Evidence(explain(labelling, formula, start, holds), many, labelling.completed)
             for start in starts[:_MAX_INITIAL_STATES]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.selection import Wrapper, selections
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.deployment import Deployment
@@ -30,7 +31,6 @@ from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.protocol import Watch
 from stead_sym.errors import Undecided
 from stead_sym.logic.evaluate import holds
-from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Instance
 from stead_sym.support.progress import Progress
 
@@ -149,7 +149,7 @@ class _Search:
         if self.watch is not None and first < len(self.states):
             new = range(first, len(self.states))
 
-            def reaching(formula: Expanded) -> Trace | None:
+            def reaching(formula: fo.Expanded) -> Trace | None:
                 return next((self._trace(n) for n in new if holds(formula, self.states[n], {})), None)
 
             self.watch(reaching)

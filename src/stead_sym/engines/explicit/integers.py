@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.evaluate import value_of
-from stead_sym.logic.syntax import Binder, Each, Formula, Sum, Tally, Term, Weight, is_compound
 from stead_sym.relational.schema import Value
 
 Integer: TypeAlias = Mapping[int, int]
@@ -28,35 +28,35 @@ class Integers:
     """
 
     everywhere: int
-    holding: Callable[[Formula, Mapping[str, Value]], int]
-    values: Callable[[Binder], Iterable[tuple[Value, int]]]
+    holding: Callable[[fo.Formula, Mapping[str, Value]], int]
+    values: Callable[[fo.Binder], Iterable[tuple[Value, int]]]
 
-    def denoted(self, term: Term, sigma: Mapping[str, Value]) -> Mapping[Value, int]:
+    def denoted(self, term: fo.Term, sigma: Mapping[str, Value]) -> Mapping[Value, int]:
         """Return the values that a term denotes, each with the states where it does."""
-        if not is_compound(term):
+        if not fo.is_compound(term):
             return {value_of(term, sigma): self.everywhere}
         return {str(integer): states for integer, states in self._integer(term, sigma).items()}
 
-    def _integer(self, term: Term, sigma: Mapping[str, Value]) -> Integer:
+    def _integer(self, term: fo.Term, sigma: Mapping[str, Value]) -> Integer:
         match term:
-            case Sum(left, sign, right):
+            case fo.Sum(left, sign, right):
                 minuend, other = self._integer(left, sigma), self._integer(right, sigma)
                 return _added(minuend, other, 1 if sign == "+" else -1)
-            case Tally(each):
+            case fo.Tally(each):
                 return self._total(each, sigma)
             case _:
                 return {int(value_of(term, sigma)): self.everywhere}
 
-    def _total(self, each: Formula, sigma: Mapping[str, Value]) -> Integer:
+    def _total(self, each: fo.Formula, sigma: Mapping[str, Value]) -> Integer:
         """Return the sum of the term, or of 1, over the values that satisfy the condition."""
-        if isinstance(each, Each):
+        if isinstance(each, fo.Each):
             total: Integer = {0: self.everywhere}
             for value, there in self.values(each.binder):
                 if there:
                     own = self._total(each.body, {**sigma, each.binder.name: value})
                     total = _added(total, self._only(own, there))
             return total
-        assert isinstance(each, Weight)
+        assert isinstance(each, fo.Weight)
         weight: Integer = {1: self.everywhere}
         for term in each.of:
             weight = self._integer(term, sigma)

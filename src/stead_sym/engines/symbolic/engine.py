@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RulesUsed
@@ -24,7 +25,6 @@ from stead_sym.engines.symbolic.plan.guess import Broken, first_guess
 from stead_sym.engines.symbolic.plan.planner import Plan, Task, plan
 from stead_sym.evidence.build import explain
 from stead_sym.evidence.tree import Evidence
-from stead_sym.logic.syntax import Formula, Future, Globally, Not
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, Pulse
@@ -156,12 +156,12 @@ class SymbolicEngine:
         }
 
     @at_work()
-    def holds(self, formula: Formula) -> bool:
+    def holds(self, formula: fo.Formula) -> bool:
         """Return True if M ↾ U_f ⊨ f, at every initial state."""
         return self._checker.holds_initially(formula)
 
     @at_work()
-    def whatever_chosen(self, formula: Formula, choosers: Choosers, *, holds: bool) -> bool:
+    def whatever_chosen(self, formula: fo.Formula, choosers: Choosers, *, holds: bool) -> bool:
         """Return True if the sentence holds, or fails, for all choices of the choosers.
 
         It is not shown if a formula asks which of several agents makes a call.
@@ -189,7 +189,7 @@ class SymbolicEngine:
 
     @at_work()
     def under(
-        self, fair: Sequence[Formula], actions: Sequence[FairAction], *, idle: bool = False
+        self, fair: Sequence[fo.Formula], actions: Sequence[FairAction], *, idle: bool = False
     ) -> SymbolicConstrained:
         """Return the same states with other fairness constraints; ``idle``: with agents that do nothing."""
         return SymbolicConstrained(Checker(self._idle if idle else self._model, fair, actions))
@@ -211,17 +211,17 @@ class SymbolicEngine:
         return self._deployed.completed
 
     @at_work()
-    def satisfying(self, formula: Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
+    def satisfying(self, formula: fo.Formula, assignment: Mapping[str, Value]) -> SymbolicStateSet:
         """Return { D ∈ R : (D, σ) ⊨ f }."""
         return SymbolicStateSet(self._model, self._deployed.witness.states(formula, assignment))
 
     @at_work()
-    def is_called(self, tool: str, condition: Formula, *, selected: bool) -> bool:
+    def is_called(self, tool: str, condition: fo.Formula, *, selected: bool) -> bool:
         """Return True if some call ω(u) with (D, u) ⊨ f is offered, or selected, in some D ∈ R."""
         return self._model.is_called(tool, condition, selected=selected)
 
     @at_work()
-    def enabled_calls(self, tool: str, guard: Formula) -> int:
+    def enabled_calls(self, tool: str, guard: fo.Formula) -> int:
         """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|."""
         return self._model.enabled_calls(tool, guard)
 
@@ -241,7 +241,7 @@ class SymbolicEngine:
         return quotient(self._model, agent, groups)
 
     @at_work()
-    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+    def evidence(self, formula: fo.Formula, holds: bool) -> Evidence:
         """Return evidence that the sentence holds, or fails, at an initial state in which it does."""
         return self._deployed.evidence(formula, holds)
 
@@ -256,7 +256,7 @@ def _looking(watch: Watch) -> Looking:
     def look(model: ReachableStates, new: Bdd) -> None:
         checker = Checker(model)
 
-        def reaching(formula: Formula) -> Trace | None:
+        def reaching(formula: fo.Formula) -> Trace | None:
             there = new & checker.formula(formula, {})
             return None if there == model.manager.false else model.trace_to(there)
 
@@ -294,12 +294,12 @@ class SymbolicConstrained:
         return SymbolicConstrained(self._checker.completion())
 
     @at_work()
-    def holds(self, formula: Formula) -> bool:
+    def holds(self, formula: fo.Formula) -> bool:
         """Return True if M ↾ U_f ⊨ f at every initial state, over the runs that meet the constraints."""
         return self._checker.holds_initially(formula)
 
     @at_work()
-    def evidence(self, formula: Formula, holds: bool) -> Evidence:
+    def evidence(self, formula: fo.Formula, holds: bool) -> Evidence:
         """Return evidence that the sentence holds, or fails, at an initial state in which it does.
 
         Initial states where a fair run starts are preferred.
@@ -309,7 +309,7 @@ class SymbolicConstrained:
         root = explain(self.witness, formula, start, holds)
         return Evidence(root, not self._checker.model.has_one_initial, self._checker.completed)
 
-    def _start(self, formula: Formula, holds: bool) -> Instance:
+    def _start(self, formula: fo.Formula, holds: bool) -> Instance:
         """Return an initial state in which the sentence holds, or fails.
 
         If a run to some state is evidence, it is the start of a shortest such run.
@@ -319,12 +319,12 @@ class SymbolicConstrained:
         if model.has_one_initial:
             return model.encoding.decode(model.manager.pick(model.initial, model.encoding.order))
         match formula:
-            case Globally("A", body) if not holds:
-                return model.trace_to(fairly(sat(Not(body), {}))).start
-            case Future("E", body) if holds:
+            case fo.Globally("A", body) if not holds:
+                return model.trace_to(fairly(sat(fo.Not(body), {}))).start
+            case fo.Future("E", body) if holds:
                 return model.trace_to(fairly(sat(body, {}))).start
             case _:
-                starts = checker.initially(formula if holds else Not(formula))
+                starts = checker.initially(formula if holds else fo.Not(formula))
                 if (fair := fairly(starts)) != model.manager.false:
                     starts = fair
                 empty = dict.fromkeys(model.encoding.order, False)

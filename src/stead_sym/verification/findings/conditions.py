@@ -10,28 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert, Statement
 from stead_sym.logic.substitution import substitute
-from stead_sym.logic.syntax import (
-    FALSE,
-    TRUE,
-    Atom,
-    Binder,
-    Const,
-    Equal,
-    Exists,
-    Formula,
-    Not,
-    Quantified,
-    Term,
-    Var,
-    conjunction,
-    disjunction,
-    free_variables,
-    map_children,
-    quantify,
-    variables_of,
-)
 from stead_sym.relational.schema import Schema, Value
 
 _MAX_CHOICES = 64
@@ -50,12 +31,12 @@ def can_write_out(effect: Effect, constants: Constants) -> bool:
     return number <= _MAX_CHOICES
 
 
-def enabled(effect: Effect, constants: Constants) -> Formula:
+def enabled(effect: Effect, constants: Constants) -> fo.Formula:
     """Return `when`, with a value for every `choose`: a declared, an active, or one of ``constants``."""
-    return conjunction((effect.when, _chosen(effect.statements, TRUE, constants)))
+    return fo.conjunction((effect.when, _chosen(effect.statements, fo.TRUE, constants)))
 
 
-def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | None:
+def changes(effect: Effect, schema: Schema, constants: Constants) -> fo.Formula | None:
     """Return the condition that the effect is enabled and D' ≠ D, or None if it has no formula.
 
     That is: some inserted fact is not in D, or some deleted fact is in D and is not inserted as well. No
@@ -69,7 +50,7 @@ def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | N
         match statement:
             case Insert(atom, binders):
                 bound = {binder.name for binder in binders}
-                if any(isinstance(t, Var) and t.name in fresh - bound for t in atom.args):
+                if any(isinstance(t, fo.Var) and t.name in fresh - bound for t in atom.args):
                     return None
                 inserts.append(statement)
             case Delete():
@@ -80,17 +61,19 @@ def changes(effect: Effect, schema: Schema, constants: Constants) -> Formula | N
                 return None
             case _:
                 pass
-    new = [quantify(Exists, i.binders, conjunction((i.where, Not(i.atom)))) for i in inserts]
+    new = [fo.quantify(fo.Exists, i.binders, fo.conjunction((i.where, fo.Not(i.atom)))) for i in inserts]
     gone = [
-        quantify(
-            Exists, d.binders, conjunction((d.where, d.atom, *(Not(_inserted(d.atom, i)) for i in inserts)))
+        fo.quantify(
+            fo.Exists,
+            d.binders,
+            fo.conjunction((d.where, d.atom, *(fo.Not(_inserted(d.atom, i)) for i in inserts))),
         )
         for d in deletes
     ]
-    return conjunction((effect.when, _chosen(effect.statements, disjunction((*new, *gone)), constants)))
+    return fo.conjunction((effect.when, _chosen(effect.statements, fo.disjunction((*new, *gone)), constants)))
 
 
-def _chosen(statements: Sequence[Statement], goal: Formula, constants: Constants) -> Formula:
+def _chosen(statements: Sequence[Statement], goal: fo.Formula, constants: Constants) -> fo.Formula:
     """Return the condition that values of the `choose` statements satisfy their `where` and the goal."""
     if not statements:
         return goal
@@ -98,37 +81,37 @@ def _chosen(statements: Sequence[Statement], goal: Formula, constants: Constants
     inner = _chosen(rest, goal, constants)
     match first:
         case Choose(binder, where):
-            body = conjunction((where, inner))
+            body = fo.conjunction((where, inner))
             if binder.sort not in constants:
-                return Exists(replace(binder, declared=True), body)
-            named = (substitute(body, {binder.name: Const(u)}) for u in constants[binder.sort])
-            return disjunction((Exists(binder, body), *named))
+                return fo.Exists(replace(binder, declared=True), body)
+            named = (substitute(body, {binder.name: fo.Const(u)}) for u in constants[binder.sort])
+            return fo.disjunction((fo.Exists(binder, body), *named))
         case Fresh(binder):
             return _without(inner, binder.name)
         case _:
             return inner
 
 
-def _without(formula: Formula, fresh: str) -> Formula:
+def _without(formula: fo.Formula, fresh: str) -> fo.Formula:
     """Return the formula for a value that is in no fact and equals no other term."""
-    if fresh not in free_variables(formula):
+    if fresh not in fo.free_variables(formula):
         return formula
     match formula:
-        case Atom():
-            return FALSE
-        case Equal(left, right):
-            return TRUE if left == right else FALSE
-        case _ if isinstance(formula, Quantified) and formula.binder.name == fresh:
+        case fo.Atom():
+            return fo.FALSE
+        case fo.Equal(left, right):
+            return fo.TRUE if left == right else fo.FALSE
+        case _ if isinstance(formula, fo.Quantified) and formula.binder.name == fresh:
             return formula
         case _:
-            return map_children(lambda f: _without(f, fresh), formula)
+            return fo.map_children(lambda f: _without(f, fresh), formula)
 
 
 def _clearing(schema: Schema, relation: str, number: int) -> Delete:
     """Return `clear P` as a deletion of all its facts."""
     sorts = schema.relation(relation).sorts
-    binders = tuple(Binder(f"cleared_{number}_{k}", sort) for k, sort in enumerate(sorts))
-    return Delete(Atom(relation, variables_of(binders)), binders)
+    binders = tuple(fo.Binder(f"cleared_{number}_{k}", sort) for k, sort in enumerate(sorts))
+    return Delete(fo.Atom(relation, fo.variables_of(binders)), binders)
 
 
 def _apart(delete: Delete) -> Delete:
@@ -136,20 +119,20 @@ def _apart(delete: Delete) -> Delete:
 
     Otherwise an insertion could mention a parameter of the same name.
     """
-    apart: dict[str, Term] = {b.name: Var(f"deleted_{b.name}") for b in delete.binders}
+    apart: dict[str, fo.Term] = {b.name: fo.Var(f"deleted_{b.name}") for b in delete.binders}
     binders = tuple(replace(b, name=f"deleted_{b.name}") for b in delete.binders)
     atom = substitute(delete.atom, apart)
-    assert isinstance(atom, Atom)
+    assert isinstance(atom, fo.Atom)
     return replace(delete, atom=atom, binders=binders, where=substitute(delete.where, apart))
 
 
-def _inserted(atom: Atom, insert: Insert) -> Formula:
+def _inserted(atom: fo.Atom, insert: Insert) -> fo.Formula:
     """Return the condition that the insertion inserts this fact, with its own variables renamed."""
     if insert.atom.relation != atom.relation:
-        return FALSE
-    apart: dict[str, Term] = {b.name: Var(f"inserted_{b.name}") for b in insert.binders}
+        return fo.FALSE
+    apart: dict[str, fo.Term] = {b.name: fo.Var(f"inserted_{b.name}") for b in insert.binders}
     binders = [replace(b, name=f"inserted_{b.name}") for b in insert.binders]
     args = substitute(insert.atom, apart)
-    assert isinstance(args, Atom)
-    same = [Equal(s, t) for s, t in zip(atom.args, args.args, strict=True)]
-    return quantify(Exists, binders, conjunction((substitute(insert.where, apart), *same)))
+    assert isinstance(args, fo.Atom)
+    same = [fo.Equal(s, t) for s, t in zip(atom.args, args.args, strict=True)]
+    return fo.quantify(fo.Exists, binders, fo.conjunction((substitute(insert.where, apart), *same)))

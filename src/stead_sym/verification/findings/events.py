@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.keys import respects
 from stead_sym.deployment.tool import Assign, Insert
-from stead_sym.logic.syntax import Truth, relations_in
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.findings.ranges import changed_by
@@ -26,9 +26,9 @@ def endless_events(deployment: Deployment) -> Iterator[Finding]:
         return
     changing = {name for tool in deployment.tools_and_events for name in changed_by(tool)}
     for event in (event for event in deployment.events if event.is_written):
-        read = relations_in(event.guard)
+        read = fo.relations_in(event.guard)
         unbounded = any(not deployment.schema.is_finite(param.sort) for param in event.params)
-        if not unbounded and changing.isdisjoint(read) and event.guard != Truth(False):
+        if not unbounded and changing.isdisjoint(read) and event.guard != fo.Truth(False):
             yield Finding(
                 "endless event",
                 event.span,

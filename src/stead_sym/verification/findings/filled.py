@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Effect, Ensure, Insert
 from stead_sym.errors import Span
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import Empty, Expanded, Same, conjuncts, relations_in
 from stead_sym.verification.findings.finding import Finding
 
 
@@ -28,7 +28,7 @@ def never_filled(deployment: Deployment) -> Iterator[Finding]:
     for tool in deployment.tools_and_events:
         filled.update(*(_filling(effect, names) for effect in tool.effects))
     for reader, formula, place, spec in _readers(deployment):
-        for relation in relations_in(formula):
+        for relation in fo.relations_in(formula):
             if relation not in filled:
                 yield Finding(
                     "never filled",
@@ -40,7 +40,7 @@ def never_filled(deployment: Deployment) -> Iterator[Finding]:
                 )
 
 
-def _readers(deployment: Deployment) -> Iterator[tuple[str, Expanded, Span | None, str | None]]:
+def _readers(deployment: Deployment) -> Iterator[tuple[str, fo.Expanded, Span | None, str | None]]:
     """Yield every reader of relations except guards and effects.
 
     Each is given in words, with its formula, its position, and the name of a specification or None.
@@ -70,5 +70,5 @@ def _filling(effect: Effect, names: set[str]) -> set[str]:
     if not effect.is_ensure:
         return {s.atom.relation for s in effect.statements if isinstance(s, Insert)}
     formulas = (s.formula for s in effect.statements if isinstance(s, Ensure))
-    kept = (part for formula in formulas for part in conjuncts(formula))
-    return names - {part.relation for part in kept if isinstance(part, Same | Empty)}
+    kept = (part for formula in formulas for part in fo.conjuncts(formula))
+    return names - {part.relation for part in kept if isinstance(part, fo.Same | fo.Empty)}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.gates import allowed, matched
 from stead_sym.deployment.parts import AgentRole, Gate, Line, Rule
@@ -17,10 +18,9 @@ from stead_sym.deployment.terminal import over
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.protocol import Engine
 from stead_sym.logic.substitution import expand
-from stead_sym.logic.syntax import TRUE, Exists, Expanded, Formula, Iff, Not, Resolved, conjunction, conjuncts
 from stead_sym.verification.findings.finding import Finding
 
-Reached: TypeAlias = Callable[[Formula], bool]
+Reached: TypeAlias = Callable[[fo.Formula], bool]
 """Return True if a sentence is true in some reachable state, or may be."""
 
 
@@ -75,14 +75,17 @@ def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Findi
             )
         for number, line in enumerate(gate.lines):
             tool = next(one for one in _tools(deployment) if one.name == line.tool)
-            matching = conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
+            matching = fo.conjunction((tool.guard, _read(deployment, tool, matched(line, tool))))
             whose = f"`{_shown(line)}` of gate {gate.name}"
             if not _is_met(deployment, is_reached, tool, matching):
-                parts = tuple(conjuncts(line.when))
-                variants = [matched(replace(line, when=part), tool) for part in (TRUE, *parts)]
+                parts = tuple(fo.conjuncts(line.when))
+                variants = [matched(replace(line, when=part), tool) for part in (fo.TRUE, *parts)]
                 called, *true = (
                     _is_met(
-                        deployment, is_reached, tool, conjunction((tool.guard, _read(deployment, tool, one)))
+                        deployment,
+                        is_reached,
+                        tool,
+                        fo.conjunction((tool.guard, _read(deployment, tool, one))),
                     )
                     for one in variants
                 )
@@ -102,7 +105,7 @@ def gate_findings(deployment: Deployment, is_reached: Reached) -> Iterator[Findi
                 )
 
 
-def never_met(uncalled: str, parts: Sequence[Formula], true: Sequence[bool]) -> str:
+def never_met(uncalled: str, parts: Sequence[fo.Formula], true: Sequence[bool]) -> str:
     """Return in words why a line matches no call.
 
     There is no call (``uncalled``, without ``parts``), some parts of its condition are never true of one, or
@@ -125,9 +128,9 @@ def forbidden(deployment: Deployment, engine: Engine, role: AgentRole, rule: Rul
     gates = _in_force(deployment)
     if tool is None or not gates:
         return False
-    about = matched(Line(True, rule.tool, rule.args, TRUE if role.views else rule.when), tool)
-    stopped = Not(_allowing(deployment, tool, gates))
-    met = conjunction((tool.guard, _read(deployment, tool, about), stopped))
+    about = matched(Line(True, rule.tool, rule.args, fo.TRUE if role.views else rule.when), tool)
+    stopped = fo.Not(_allowing(deployment, tool, gates))
+    met = fo.conjunction((tool.guard, _read(deployment, tool, about), stopped))
     return _is_met(deployment, lambda sentence: bool(engine.satisfying(sentence, {})), tool, met)
 
 
@@ -166,21 +169,21 @@ def _matters(
     less = replace(gate, lines=(*gate.lines[:number], *gate.lines[number + 1 :]))
     others = [less if one is gate else one for one in gates]
     return any(
-        _is_met(deployment, is_reached, tool, Not(Iff(now, then)))
+        _is_met(deployment, is_reached, tool, fo.Not(fo.Iff(now, then)))
         for tool in _tools(deployment)
         if (now := _allowing(deployment, tool, gates)) != (then := _allowing(deployment, tool, others))
     )
 
 
-def _allowing(deployment: Deployment, tool: Tool, gates: Sequence[Gate]) -> Formula:
+def _allowing(deployment: Deployment, tool: Tool, gates: Sequence[Gate]) -> fo.Formula:
     """Return the condition on a tool's parameters that its call is enabled and these gates allow it."""
     says = (_read(deployment, tool, allowed(gate, tool)) for gate in gates)
-    return conjunction((tool.guard, *says))
+    return fo.conjunction((tool.guard, *says))
 
 
-def _is_met(deployment: Deployment, is_reached: Reached, tool: Tool, condition: Formula) -> bool:
+def _is_met(deployment: Deployment, is_reached: Reached, tool: Tool, condition: fo.Formula) -> bool:
     """Return True if some values of the parameters satisfy the condition in some reachable state."""
-    return is_reached(over(Exists, tool, condition, deployment.schema))
+    return is_reached(over(fo.Exists, tool, condition, deployment.schema))
 
 
 def _in_force(deployment: Deployment) -> list[Gate]:
@@ -193,7 +196,7 @@ def _tools(deployment: Deployment) -> tuple[Tool, ...]:
     return tuple(replace(tool, guard=_read(deployment, tool, tool.guard)) for tool in tools)
 
 
-def _read(deployment: Deployment, tool: Tool, formula: Resolved) -> Expanded:
+def _read(deployment: Deployment, tool: Tool, formula: fo.Resolved) -> fo.Expanded:
     """Return the formula over the parameters of a tool, in terms of the relations of the states."""
     scope = tool.scope
     return deployment.told(expand(formula, deployment.names.definitions), scope)

@@ -10,27 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.expansion import expanded
 from stead_sym.deployment.following import Scope, scoped_formulas, spoken
 from stead_sym.logic.integers import coefficients
-from stead_sym.logic.syntax import (
-    Binder,
-    Compare,
-    Const,
-    Equal,
-    Exists,
-    Formula,
-    Not,
-    Past,
-    Quantified,
-    Sum,
-    Tally,
-    Term,
-    Var,
-    arguments,
-    children,
-    free_variables,
-)
 from stead_sym.relational.schema import Schema, is_numeral
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import occurrences
@@ -41,7 +24,7 @@ if TYPE_CHECKING:
     from stead_sym.engines.protocol import Engine
     from stead_sym.errors import Span
 
-Scoped: TypeAlias = tuple[Formula, Scope]
+Scoped: TypeAlias = tuple[fo.Formula, Scope]
 
 
 def constant_comparisons(deployment: Deployment) -> Iterator[Finding]:
@@ -53,9 +36,9 @@ def constant_comparisons(deployment: Deployment) -> Iterator[Finding]:
     formulas += [(line.where, {}) for line in written.initially]
     for line in (line for gate in written.gates for line in gate.lines):
         named = zip(line.args, params[line.tool], strict=True)
-        formulas.append((line.when, {t.name: p.sort for t, p in named if isinstance(t, Var)}))
+        formulas.append((line.when, {t.name: p.sort for t, p in named if isinstance(t, fo.Var)}))
     for part, scope in _subformulas(formulas):
-        if not isinstance(part, Compare | Equal):
+        if not isinstance(part, fo.Compare | fo.Equal):
             continue
         differences = _differences(part.left, part.right, scope, schema)
         if differences is not None and (truth := _decided(part, *differences)) is not None:
@@ -75,20 +58,22 @@ def never_reached(deployment: Deployment, engine: Engine, specs: Sequence[Spec])
     parts = expanded(deployment.written, deployment.schema)
     places: dict[tuple[Span, type], list[Scoped]] = {}  # a define is used in several places
     for part, scope in _subformulas(scoped_formulas(parts, running={})):
-        if part.span is not None and (isinstance(part, Past) or (_is_limit(part) and not deployment.gated)):
+        if part.span is not None and (
+            isinstance(part, fo.Past) or (_is_limit(part) and not deployment.gated)
+        ):
             places.setdefault((part.span, type(part)), []).append((part, scope))
 
-    def reached(formula: Formula, scope: Scope) -> bool:
+    def reached(formula: fo.Formula, scope: Scope) -> bool:
         told = deployment.told(formula, scope)
-        for name in sorted(free_variables(told)):
+        for name in sorted(fo.free_variables(told)):
             listed = deployment.schema.is_finite(scope[name])
-            told = Exists(Binder(name, scope[name], declared=listed), told)
+            told = fo.Exists(fo.Binder(name, scope[name], declared=listed), told)
         return bool(engine.satisfying(told, {}))
 
     for (span, _), uses in places.items():
         part, _ = uses[0]
         true = any(reached(use, scope) for use, scope in uses)
-        if isinstance(part, Past):
+        if isinstance(part, fo.Past):
             if not true:
                 yield Finding(
                     "past never true",
@@ -96,7 +81,7 @@ def never_reached(deployment: Deployment, engine: Engine, specs: Sequence[Spec])
                     f"`{spoken(part)}` is true in no reachable state",
                     "check what it asks for, and whether that is ever so; or leave it out",
                 )
-        elif true != any(reached(Not(use), scope) for use, scope in uses):
+        elif true != any(reached(fo.Not(use), scope) for use, scope in uses):
             yield Finding(
                 "limit never reached",
                 span,
@@ -111,14 +96,16 @@ def _slack(spec: Spec, engine: Engine) -> Iterator[Finding]:
     """Yield the limits of a specification that are never tight: `t <= u` such that t is never u."""
     for one in occurrences(spec.formula):
         part = one.formula
-        if one.polarity <= 0 or not isinstance(part, Compare) or not _is_limit(part):
+        if one.polarity <= 0 or not isinstance(part, fo.Compare) or not _is_limit(part):
             continue
         lower, upper = (part.left, part.right) if part.ordering in ("<", "<=") else (part.right, part.left)
-        tight: Formula = Equal(Sum(lower, "+", Const("1")) if part.ordering in ("<", ">") else lower, upper)
-        broken: Formula = Not(part)
+        tight: fo.Formula = fo.Equal(
+            fo.Sum(lower, "+", fo.Const("1")) if part.ordering in ("<", ">") else lower, upper
+        )
+        broken: fo.Formula = fo.Not(part)
         for around in reversed(one.above):
-            if isinstance(around, Quantified):
-                tight, broken = Exists(around.binder, tight), Exists(around.binder, broken)
+            if isinstance(around, fo.Quantified):
+                tight, broken = fo.Exists(around.binder, tight), fo.Exists(around.binder, broken)
         if not engine.satisfying(tight, {}) and not engine.satisfying(broken, {}):
             yield Finding(
                 "limit never reached",
@@ -129,17 +116,17 @@ def _slack(spec: Spec, engine: Engine) -> Iterator[Finding]:
             )
 
 
-def _is_limit(formula: Formula) -> bool:
+def _is_limit(formula: fo.Formula) -> bool:
     """Return True if the formula compares a `count` or a `sum` by an order."""
-    return isinstance(formula, Compare) and any(map(_has_tally, arguments(formula)))
+    return isinstance(formula, fo.Compare) and any(map(_has_tally, fo.arguments(formula)))
 
 
-def _has_tally(term: Term) -> bool:
+def _has_tally(term: fo.Term) -> bool:
     match term:
-        case Sum(left, _, right):
+        case fo.Sum(left, _, right):
             return _has_tally(left) or _has_tally(right)
         case _:
-            return isinstance(term, Tally)
+            return isinstance(term, fo.Tally)
 
 
 def _subformulas(formulas: Iterable[Scoped]) -> Iterator[Scoped]:
@@ -148,40 +135,40 @@ def _subformulas(formulas: Iterable[Scoped]) -> Iterator[Scoped]:
     while todo:
         formula, scope = todo.pop()
         yield formula, scope
-        if isinstance(formula, Quantified):
+        if isinstance(formula, fo.Quantified):
             scope = {**scope, formula.binder.name: formula.binder.sort}
-        todo += [(child, scope) for child in children(formula)]
+        todo += [(child, scope) for child in fo.children(formula)]
 
 
-def _differences(left: Term, right: Term, scope: Scope, schema: Schema) -> tuple[int, int] | None:
+def _differences(left: fo.Term, right: fo.Term, scope: Scope, schema: Schema) -> tuple[int, int] | None:
     """Return the least and the greatest left - right, or None unless both are integers without tallies."""
 
-    def is_known(term: Term) -> bool:
+    def is_known(term: fo.Term) -> bool:
         match term:
-            case Sum(one, _, other):
+            case fo.Sum(one, _, other):
                 return is_known(one) and is_known(other)
-            case Const(value):
+            case fo.Const(value):
                 return is_numeral(value)
-            case Var(name):
+            case fo.Var(name):
                 return schema.sort(scope[name]).is_numeric
             case _:
                 return False
 
     if left == right or not (is_known(left) and is_known(right)):
         return None
-    factors, least = coefficients(Sum(left, "-", right))
+    factors, least = coefficients(fo.Sum(left, "-", right))
     most = least
     for part, factor in factors.items():
-        assert isinstance(part, Var), "the terms have no tallies"
+        assert isinstance(part, fo.Var), "the terms have no tallies"
         values = schema.sort(scope[part.name]).values or ()
         ends = [factor * int(value) for value in (values[0], values[-1])]
         least, most = least + min(ends), most + max(ends)
     return least, most
 
 
-def _decided(comparison: Compare | Equal, least: int, most: int) -> bool | None:
+def _decided(comparison: fo.Compare | fo.Equal, least: int, most: int) -> bool | None:
     """Return the truth value that all differences between these give, or None if it varies."""
-    match comparison.ordering if isinstance(comparison, Compare) else "=":
+    match comparison.ordering if isinstance(comparison, fo.Compare) else "=":
         case "=":
             return True if least == most == 0 else None if least <= 0 <= most else False
         case "<":

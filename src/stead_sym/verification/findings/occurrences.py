@@ -10,28 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.errors import Span
-from stead_sym.logic.syntax import (
-    And,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Quantified,
-    Temporal,
-    Truth,
-    Until,
-    children,
-    disjunction,
-    map_children,
-    signs,
-)
 
 Path: TypeAlias = tuple[int, ...]
 
@@ -44,9 +24,9 @@ class Occurrence:
     in this part, -1 if it is antitone, and 0 if neither is certain (under `<->`, in the body of `exactly`).
     """
 
-    formula: Formula
+    formula: fo.Formula
     path: Path
-    above: tuple[Formula, ...]
+    above: tuple[fo.Formula, ...]
     polarity: int
 
     @property
@@ -61,11 +41,11 @@ class Occurrence:
         f, above = self.formula, (*self.above, self.formula)
         return tuple(
             Occurrence(child, (*self.path, k), above, self.polarity * sign)
-            for k, (child, sign) in enumerate(zip(children(f), signs(f), strict=True))
+            for k, (child, sign) in enumerate(zip(fo.children(f), fo.signs(f), strict=True))
         )
 
 
-def occurrences(formula: Formula) -> Iterator[Occurrence]:
+def occurrences(formula: fo.Formula) -> Iterator[Occurrence]:
     """Yield every occurrence, each before the occurrences that it contains."""
     todo = [Occurrence(formula, (), (), 1)]
     while todo:
@@ -74,7 +54,7 @@ def occurrences(formula: Formula) -> Iterator[Occurrence]:
         todo.extend(reversed(first.inside))
 
 
-def quantifies(formula: Formula, path: Literal["A", "E"]) -> bool:
+def quantifies(formula: fo.Formula, path: Literal["A", "E"]) -> bool:
     """Return True if every path quantifier becomes this one when negations are pushed inwards.
 
     Then truth is preserved if transitions are removed (A), or if some are added (E). A formula without
@@ -84,43 +64,43 @@ def quantifies(formula: Formula, path: Literal["A", "E"]) -> bool:
     return all(
         (one.formula.path == path) == (one.polarity > 0) and one.polarity != 0
         for one in occurrences(formula)
-        if isinstance(one.formula, Temporal)
+        if isinstance(one.formula, fo.Temporal)
     )
 
 
-def replaced(formula: Formula, path: Path, by: Formula) -> Formula:
+def replaced(formula: fo.Formula, path: Path, by: fo.Formula) -> fo.Formula:
     """Return the formula with ``by`` at the occurrence."""
     if not path:
         return by
-    numbers = iter(range(len(children(formula))))
-    return map_children(
+    numbers = iter(range(len(fo.children(formula))))
+    return fo.map_children(
         lambda child: replaced(child, path[1:], by) if next(numbers) == path[0] else child, formula
     )
 
 
-def without_part(parent: Formula, child: int, by: bool) -> Formula | None:
+def without_part(parent: fo.Formula, child: int, by: bool) -> fo.Formula | None:
     """Return a formula without this child that is equivalent to the parent with ``by`` in its place.
 
     The result is None if there is no simpler one.
     """
     match parent:
-        case Implies(_, right) if child == 0 and by:
+        case fo.Implies(_, right) if child == 0 and by:
             return right
-        case Implies(left, _) if child == 1 and not by:
-            return Not(left)
-        case Or(parts) if not by:
-            return disjunction((*parts[:child], *parts[child + 1 :]))
-        case Until(path, _, right, weak=False) if child == 0 and by:
-            return Future(path, right)
-        case Until(_, _, right) if child == 0 and not by:
+        case fo.Implies(left, _) if child == 1 and not by:
+            return fo.Not(left)
+        case fo.Or(parts) if not by:
+            return fo.disjunction((*parts[:child], *parts[child + 1 :]))
+        case fo.Until(path, _, right, weak=False) if child == 0 and by:
+            return fo.Future(path, right)
+        case fo.Until(_, _, right) if child == 0 and not by:
             return right
-        case Until(path, left, _, weak=True) if child == 1 and not by:
-            return Globally(path, left)
+        case fo.Until(path, left, _, weak=True) if child == 1 and not by:
+            return fo.Globally(path, left)
         case _:
             return None
 
 
-def constant(formula: Formula, known: Mapping[Path, bool], path: Path = ()) -> bool | None:
+def constant(formula: fo.Formula, known: Mapping[Path, bool], path: Path = ()) -> bool | None:
     """Return the truth value that the formula has in every state, or None if that is not decided.
 
     ``known`` are values of occurrences, by their paths. The formula is at ``path``; everything else may have
@@ -128,31 +108,31 @@ def constant(formula: Formula, known: Mapping[Path, bool], path: Path = ()) -> b
     """
     if path in known:
         return known[path]
-    below = [constant(child, known, (*path, k)) for k, child in enumerate(children(formula))]
+    below = [constant(child, known, (*path, k)) for k, child in enumerate(fo.children(formula))]
     match formula:
-        case Truth(value):
+        case fo.Truth(value):
             return value
-        case Not():
+        case fo.Not():
             return None if below[0] is None else not below[0]
-        case And():
+        case fo.And():
             return False if False in below else None if None in below else True
-        case Or():
+        case fo.Or():
             return True if True in below else None if None in below else False
-        case Implies():
+        case fo.Implies():
             return True if below[0] is False or below[1] is True else None
-        case Iff():
+        case fo.Iff():
             return None if None in below else below[0] == below[1]
-        case Until():
+        case fo.Until():
             return True if below[1] is True else None
-        case Forall() | Next("A") | Future("A") | Globally("A"):
+        case fo.Forall() | fo.Next("A") | fo.Future("A") | fo.Globally("A"):
             return True if below[0] is True else None
-        case Exists() | Next("E") | Future("E") | Globally("E"):
+        case fo.Exists() | fo.Next("E") | fo.Future("E") | fo.Globally("E"):
             return False if below[0] is False else None
         case _:
             return None
 
 
-def met(occurrence: Occurrence) -> Formula:
+def met(occurrence: Occurrence) -> fo.Formula:
     """Return a sentence that is true if evaluation can meet the occurrence in a state in which it is true.
 
     Evaluation starts at the initial state, and the quantifiers around the occurrence may take any value. On
@@ -163,14 +143,14 @@ def met(occurrence: Occurrence) -> Formula:
     formula = occurrence.formula
     for around, child in zip(reversed(occurrence.above), reversed(occurrence.path), strict=True):
         match around:
-            case Implies(left, _) if child == 1:
-                formula = And((left, formula))
-            case Next():
-                formula = Next("E", formula)
-            case _ if isinstance(around, Temporal):
-                formula = Future("E", formula)
-            case _ if isinstance(around, Quantified):
-                formula = Exists(around.binder, formula)
+            case fo.Implies(left, _) if child == 1:
+                formula = fo.And((left, formula))
+            case fo.Next():
+                formula = fo.Next("E", formula)
+            case _ if isinstance(around, fo.Temporal):
+                formula = fo.Future("E", formula)
+            case _ if isinstance(around, fo.Quantified):
+                formula = fo.Exists(around.binder, formula)
             case _:
                 pass
     return formula

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from stead_sym.logic.syntax import Formula, Future, Globally, Until, children
+import stead_sym.logic.syntax as fo
 
 
-def asks_for_progress(formula: Formula) -> bool:
+def asks_for_progress(formula: fo.Formula) -> bool:
     """Return True if the formula asks for progress on all runs, or for its absence on some run.
 
     AF, A[f U g], EG and E[f W g] do. Fairness can change their truth, since no finite run decides it.
     """
     match formula:
-        case Future("A") | Globally("E") | Until("A", weak=False) | Until("E", weak=True):
+        case fo.Future("A") | fo.Globally("E") | fo.Until("A", weak=False) | fo.Until("E", weak=True):
             return True
         case _:
-            return any(map(asks_for_progress, children(formula)))
+            return any(map(asks_for_progress, fo.children(formula)))

@@ -10,36 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.tool import Clear, Delete, Effect, Ensure, Insert, Tool
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import fresh_name
-from stead_sym.logic.syntax import (
-    WILDCARD,
-    And,
-    Atom,
-    Binder,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Not,
-    Quantified,
-    Truth,
-    Var,
-    children,
-    conjunction,
-    conjuncts,
-    disjunction,
-    free_variables,
-    subformulas,
-)
 from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.occurrences import Occurrence, Path, occurrences, replaced
@@ -56,7 +32,7 @@ def misses_inactive(deployment: Deployment) -> Iterator[Finding]:
 
 
 def without_difference(
-    deployment: Deployment, specs: Iterable[Spec], holds: Callable[[Formula], bool | None]
+    deployment: Deployment, specs: Iterable[Spec], holds: Callable[[fo.Formula], bool | None]
 ) -> frozenset[Finding]:
     """Return the findings of `misses_inactive` whose advice leaves the verdict as it is.
 
@@ -77,13 +53,13 @@ def without_difference(
     return frozenset(finding for finding, number in idle.items() if number == in_text[finding])
 
 
-def _declaring(formula: Formula, paths: Iterable[Path]) -> Formula:
+def _declaring(formula: fo.Formula, paths: Iterable[Path]) -> fo.Formula:
     """Return the formula in which the quantifiers at these paths range over all declared values."""
     for path in paths:
         quantifier = formula
         for child in path:
-            quantifier = children(quantifier)[child]
-        assert isinstance(quantifier, Exists | Forall)
+            quantifier = fo.children(quantifier)[child]
+        assert isinstance(quantifier, fo.Exists | fo.Forall)
         binder = replace(quantifier.binder, declared=True)
         formula = replaced(formula, path, replace(quantifier, binder=binder))
     return formula
@@ -96,13 +72,13 @@ def _missing_in(spec: Spec, may_miss: Missing) -> Iterator[tuple[tuple[Path, ...
     """
     for occurrence in occurrences(spec.formula):
         part = occurrence.formula
-        if not isinstance(part, Exists | Forall) or not may_miss.may_differ(part):
+        if not isinstance(part, fo.Exists | fo.Forall) or not may_miss.may_differ(part):
             continue
         sort, missing = part.binder.sort, may_miss.values(part.binder)
-        word = "exists" if isinstance(part, Exists) else "forall"
+        word = "exists" if isinstance(part, fo.Exists) else "forall"
         wild = part.binder.wild
-        shown = WILDCARD if wild else f"{word} {part.binder.name}"
-        name = fresh_name("y", free_variables(part)) if wild else part.binder.name
+        shown = fo.WILDCARD if wild else f"{word} {part.binder.name}"
+        name = fresh_name("y", fo.free_variables(part)) if wild else part.binder.name
         place = f", with {name} in the place of `_`," if wild else ""
         keep = f"keep every value of {sort} in some fact"
         paths: tuple[Path, ...] = (occurrence.path,)
@@ -128,13 +104,13 @@ def _missing_in(spec: Spec, may_miss: Missing) -> Iterator[tuple[tuple[Path, ...
         yield paths, Finding("inactive values", part.span or spec.span, text, remedy, spec.name)
 
 
-def _list_of(part: Exists | Forall, above: tuple[Formula, ...]) -> list[Exists | Forall]:
+def _list_of(part: fo.Exists | fo.Forall, above: tuple[fo.Formula, ...]) -> list[fo.Exists | fo.Forall]:
     """Return the quantifiers that were written as one list of variables with this one, itself included.
 
     The first of a list is placed where the list begins, every other one where its variable stands.
     """
 
-    def continues(outer: Quantified, inner: Quantified) -> bool:
+    def continues(outer: fo.Quantified, inner: fo.Quantified) -> bool:
         return (
             type(outer) is type(inner)
             and inner.span is not None
@@ -145,10 +121,10 @@ def _list_of(part: Exists | Forall, above: tuple[Formula, ...]) -> list[Exists |
 
     listed = [part]
     for around in reversed(above):
-        if not isinstance(around, Exists | Forall) or not continues(around, listed[0]):
+        if not isinstance(around, fo.Exists | fo.Forall) or not continues(around, listed[0]):
             break
         listed.insert(0, around)
-    while isinstance(inner := listed[-1].body, Exists | Forall) and continues(listed[-1], inner):
+    while isinstance(inner := listed[-1].body, fo.Exists | fo.Forall) and continues(listed[-1], inner):
         listed.append(inner)
     return listed
 
@@ -160,25 +136,25 @@ class Missing:
         self._schema = deployment.schema
         self._always = _always_active(deployment)
 
-    def values(self, binder: Binder) -> list[Value]:
+    def values(self, binder: fo.Binder) -> list[Value]:
         """Return the declared values of a finite sort that may be inactive at the quantifier."""
         declared = () if binder.declared else self._schema.sort(binder.sort).values or ()
         return [value for value in declared if value not in self._always]
 
-    def parts(self, formula: Expanded) -> list[Exists | Forall]:
+    def parts(self, formula: fo.Expanded) -> list[fo.Exists | fo.Forall]:
         """Return the quantifiers over finite sorts for which an inactive value makes a difference."""
-        quantifiers = (part for part in subformulas(formula) if isinstance(part, Exists | Forall))
+        quantifiers = (part for part in fo.subformulas(formula) if isinstance(part, fo.Exists | fo.Forall))
         return [part for part in quantifiers if self.may_differ(part)]
 
-    def may_differ(self, part: Exists | Forall) -> bool:
+    def may_differ(self, part: fo.Exists | fo.Forall) -> bool:
         """Return True if the quantifier is over a finite sort and an inactive value makes a difference."""
         return (
-            not isinstance(part.body, Truth)
+            not isinstance(part.body, fo.Truth)
             and bool(self.values(part.binder))
-            and isinstance(part, Exists) in _truths(core(part.body), part.binder.name)
+            and isinstance(part, fo.Exists) in _truths(core(part.body), part.binder.name)
         )
 
-    def ranged(self, occurrence: Occurrence, by: Formula) -> frozenset[str]:
+    def ranged(self, occurrence: Occurrence, by: fo.Formula) -> frozenset[str]:
         """Return the variables whose range is the occurrence.
 
         With the occurrence an inactive value makes no difference to the quantifier of the variable; with
@@ -189,34 +165,34 @@ class Missing:
         inner, found = set[str](), set[str]()
         for depth in reversed(range(len(occurrence.above))):
             around, path = occurrence.above[depth], occurrence.path[depth + 1 :]
-            if not isinstance(around, Quantified) or around.binder.name in inner:
+            if not isinstance(around, fo.Quantified) or around.binder.name in inner:
                 continue
             inner.add(name := around.binder.name)
-            if (isinstance(around, Forall) and not path) or not self._may_be_inactive(around.binder):
+            if (isinstance(around, fo.Forall) and not path) or not self._may_be_inactive(around.binder):
                 continue
             without = replaced(around.body, path, by)
-            neutral = {isinstance(around, Forall)}
+            neutral = {isinstance(around, fo.Forall)}
             if _truths(core(around.body), name) == neutral != _truths(core(without), name):
                 found.add(name)
         return frozenset(found)
 
-    def _may_be_inactive(self, binder: Binder) -> bool:
+    def _may_be_inactive(self, binder: fo.Binder) -> bool:
         return not self._schema.is_finite(binder.sort) or bool(self.values(binder))
 
 
-def ranges_of(premise: Formula, variables: Collection[str]) -> Formula:
+def ranges_of(premise: fo.Formula, variables: Collection[str]) -> fo.Formula:
     """Return what the premise requires of these variables as a range.
 
     For each variable this is the disjunction of the conjuncts that are false of every inactive value. A range
     that the range of another variable implies is not repeated.
     """
-    parts = tuple(dict.fromkeys(conjuncts(premise)))
+    parts = tuple(dict.fromkeys(fo.conjuncts(premise)))
     guards = {name: [p for p in parts if _truths(core(p), name) == {False}] for name in sorted(variables)}
-    asked: list[list[Formula]] = []
+    asked: list[list[fo.Formula]] = []
     for one in sorted(filter(None, guards.values()), key=len):
         if not any(set(other) <= set(one) for other in asked):
             asked.append(one)
-    return conjunction(tuple(disjunction(tuple(one)) for one in asked))
+    return fo.conjunction(tuple(fo.disjunction(tuple(one)) for one in asked))
 
 
 def _always_active(deployment: Deployment) -> frozenset[str]:
@@ -238,7 +214,7 @@ def deleting(effect: Effect) -> Iterator[str]:
             case Clear(relations):
                 yield from relations
             case Ensure(formula):
-                yield from (f.relation for f in subformulas(formula) if isinstance(f, Atom | Empty))
+                yield from (f.relation for f in fo.subformulas(formula) if isinstance(f, fo.Atom | fo.Empty))
             case _:
                 pass
 
@@ -252,22 +228,22 @@ def _truths(formula: Core, name: str) -> frozenset[bool]:
     Atoms that mention the variable are false, and everything else may be either. Under a temporal operator
     the value may have become active.
     """
-    if name not in free_variables(formula):
-        return frozenset([formula.value]) if isinstance(formula, Truth) else _EITHER
+    if name not in fo.free_variables(formula):
+        return frozenset([formula.value]) if isinstance(formula, fo.Truth) else _EITHER
     match formula:
-        case Atom():
+        case fo.Atom():
             return frozenset([False])
-        case Equal(left, right) if left == right:
+        case fo.Equal(left, right) if left == right:
             return frozenset([True])
-        case Not(body):
+        case fo.Not(body):
             return frozenset(not truth for truth in _truths(body, name))
-        case And(parts):
+        case fo.And(parts):
             every = [_truths(part, name) for part in parts]
             false, true = any(False in truths for truths in every), all(True in truths for truths in every)
             return frozenset([False] * false + [True] * true)
-        case Exists(_, body):
+        case fo.Exists(_, body):
             return _truths(body, name) | {False}  # over an empty range `exists` is false
-        case Count(_, number, binder, body) if binder.name != name and _truths(body, name) == {False}:
+        case fo.Count(_, number, binder, body) if binder.name != name and _truths(body, name) == {False}:
             return frozenset([number == 0])  # no value satisfies the body
         case _:
             return _EITHER
@@ -314,28 +290,28 @@ def _mortal_sorts(deployment: Deployment) -> frozenset[str]:
         for statement in effect.statements:
             if isinstance(statement, Insert) and statement.atom.relation not in deleted:
                 for term in statement.atom.args:
-                    if isinstance(term, Var) and term.name in kept:
+                    if isinstance(term, fo.Var) and term.name in kept:
                         kept[term.name] = True
         lasting.update(fresh[name] for name, stays in kept.items() if stays)
     return frozenset(sort for sort in drawn if sort not in lasting)
 
 
-def _never_again(formula: Formula, bound: Mapping[str, str]) -> Iterator[tuple[Formula, str, str]]:
+def _never_again(formula: fo.Formula, bound: Mapping[str, str]) -> Iterator[tuple[fo.Formula, str, str]]:
     """Yield (AG ¬f or ¬EF f, x, sort of x) for x in f that is quantified around the formula."""
     for name in sorted(bound):
         if _says_never(formula, name):
             yield formula, name, bound[name]
             return
-    if isinstance(formula, Quantified):
+    if isinstance(formula, fo.Quantified):
         bound = {**bound, formula.binder.name: formula.binder.sort}
-    for child in children(formula):
+    for child in fo.children(formula):
         yield from _never_again(child, bound)
 
 
-def _says_never(formula: Formula, name: str) -> bool:
+def _says_never(formula: fo.Formula, name: str) -> bool:
     match formula:
-        case Globally("A", Not(body)) | Not(Future("E", body)):
-            return name in free_variables(body)
+        case fo.Globally("A", fo.Not(body)) | fo.Not(fo.Future("E", body)):
+            return name in fo.free_variables(body)
         case _:
             return False
 

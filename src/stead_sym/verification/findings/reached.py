@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.deployment import Deployment
@@ -26,29 +27,6 @@ from stead_sym.deployment.parts import AgentRole, Policy, Spec
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Effect, Tool
 from stead_sym.engines.protocol import Engine
-from stead_sym.logic.syntax import (
-    TRUE,
-    WILDCARD,
-    And,
-    Atom,
-    Binder,
-    Count,
-    Exists,
-    Forall,
-    Formula,
-    Future,
-    Globally,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Quantified,
-    Temporal,
-    Truth,
-    conjuncts,
-    relations_in,
-    variables_of,
-)
 from stead_sym.verification.findings.answered import answer_findings, forced_choices, tied_choices
 from stead_sym.verification.findings.conditions import can_write_out, changes, enabled
 from stead_sym.verification.findings.finding import AcceptedFinding, Finding, Kind
@@ -171,7 +149,7 @@ def reached_findings(
     contains.
     """
 
-    def is_reached(sentence: Formula) -> bool:
+    def is_reached(sentence: fo.Formula) -> bool:
         return bool(engine.satisfying(sentence, {}))
 
     findings = [*hiding(deployment, engine, wrappers), *_tools(deployment, engine, wrappers, is_reached)]
@@ -275,18 +253,18 @@ class _Vacuity:
     def _without_value(self, occurrence: Occurrence) -> Finding | None:
         """Return a finding if a quantifier's sort is never active, or not in an initial state."""
         quantified = occurrence.formula
-        if not isinstance(quantified, Quantified):
+        if not isinstance(quantified, fo.Quantified):
             return None
         binder = quantified.binder
         sort = binder.sort
-        if isinstance(quantified, Count):
+        if isinstance(quantified, fo.Count):
             word = f"{quantified.comparison} {quantified.number}"
         else:
-            word = "exists" if isinstance(quantified, Exists) else "forall"
-        shown = WILDCARD if binder.wild else f"{word} {binder.name}"
-        ever = bool(self.engine.satisfying(Exists(binder, TRUE), {}))
-        nothing = isinstance(quantified, Forall) or (
-            isinstance(quantified, Count) and (quantified.number == 0 or quantified.comparison == "atmost")
+            word = "exists" if isinstance(quantified, fo.Exists) else "forall"
+        shown = fo.WILDCARD if binder.wild else f"{word} {binder.name}"
+        ever = bool(self.engine.satisfying(fo.Exists(binder, fo.TRUE), {}))
+        nothing = isinstance(quantified, fo.Forall) or (
+            isinstance(quantified, fo.Count) and (quantified.number == 0 or quantified.comparison == "atmost")
         )
         if not ever:
             self.trivial[occurrence.path] = nothing
@@ -296,14 +274,16 @@ class _Vacuity:
                 f"let some tool or `init` bring in a value of {sort}",
             )  # fmt: skip
         around = occurrence.above
-        if any(isinstance(f, Temporal) for f in around) or not self.engine.holds(Not(Exists(binder, TRUE))):
+        if any(isinstance(f, fo.Temporal) for f in around) or not self.engine.holds(
+            fo.Not(fo.Exists(binder, fo.TRUE))
+        ):
             return None
-        if isinstance(quantified, Forall) or all(isinstance(f, Quantified) for f in around):
+        if isinstance(quantified, fo.Forall) or all(isinstance(f, fo.Quantified) for f in around):
             self.trivial[occurrence.path] = nothing
             prefix = "…" if binder.wild else f"{shown}. …"
             remedy = (
                 f"write `AG {prefix}` to speak of every state"
-                if isinstance(quantified, Forall)
+                if isinstance(quantified, fo.Forall)
                 else f"write `EF {prefix}` or `AG …` to speak of the states that have one"
             )
             return self._finding(
@@ -318,14 +298,14 @@ class _Vacuity:
         `P -> false` is another way to write `~P`, and no finding.
         """
         match occurrence.formula:
-            case Implies(Truth(), _) | Implies(_, Truth(False)):
+            case fo.Implies(fo.Truth(), _) | fo.Implies(_, fo.Truth(False)):
                 return None
-            case Implies(left, _) if occurrence.polarity == 1:
+            case fo.Implies(left, _) if occurrence.polarity == 1:
                 premise = occurrence.inside[0]
-                if not answer(self.engine, Not(met(premise))).holds:  # it is met from some initial state
+                if not answer(self.engine, fo.Not(met(premise))).holds:  # it is met from some initial state
                     return None
                 self.trivial[occurrence.path] = True
-                if self.constrained and not self.engine.under((), ()).holds(Not(met(premise))):
+                if self.constrained and not self.engine.under((), ()).holds(fo.Not(met(premise))):
                     return self._finding(
                         "premise never true", occurrence,
                         f"the premise `{left}` is true on no fair run{self.gates}",
@@ -338,7 +318,7 @@ class _Vacuity:
                 return self._finding(
                     "premise never true", occurrence,
                     f"the premise `{left}` is true at no reachable state{self.gates}",
-                    _GONE if steps.intersection(relations_in(left))
+                    _GONE if steps.intersection(fo.relations_in(left))
                     else "check the names and values in it, and whether the agent ever gets there",
                 )  # fmt: skip
             case _:
@@ -350,7 +330,7 @@ class _Vacuity:
         if by is None or answer(self.engine, self._with(occurrence, by)).holds != self.holds:
             return None
         part = occurrence.formula
-        premise = isinstance(occurrence.above[-1], Implies) and occurrence.path[-1] == 0
+        premise = isinstance(occurrence.above[-1], fo.Implies) and occurrence.path[-1] == 0
         name = f"the premise `{part}`" if premise else f"`{part}`"
         return self._finding(
             "vacuous", occurrence,
@@ -359,31 +339,31 @@ class _Vacuity:
             "ask for more" if self.holds else "look for the reason in the rest of it",
         )  # fmt: skip
 
-    def _empty(self, formula: Formula) -> str:
+    def _empty(self, formula: fo.Formula) -> str:
         """Return, as the end of a sentence, the relations in the formula that are always empty."""
         schema, empty = self.deployment.schema, list[str]()
-        for relation in (one for one in relations_in(formula) if one not in schema.telling):
-            binders = [Binder(f"x{k}", sort) for k, sort in enumerate(schema.relation(relation).sorts)]
-            fact: Formula = Atom(relation, variables_of(binders))
+        for relation in (one for one in fo.relations_in(formula) if one not in schema.telling):
+            binders = [fo.Binder(f"x{k}", sort) for k, sort in enumerate(schema.relation(relation).sorts)]
+            fact: fo.Formula = fo.Atom(relation, fo.variables_of(binders))
             for binder in binders:
-                fact = Exists(binder, fact)
+                fact = fo.Exists(binder, fact)
             if not self.engine.satisfying(fact, {}):
                 empty.append(relation)
         return f"; no reachable state has a fact of {' or '.join(empty)}" if empty else ""
 
-    def _edit(self, occurrence: Occurrence, by: Formula) -> tuple[str, Formula] | None:
+    def _edit(self, occurrence: Occurrence, by: fo.Formula) -> tuple[str, fo.Formula] | None:
         """Return words that propose the specification without a vacuous occurrence, and that specification.
 
         The result is None if there is no simpler one.
         """
         path, parent = occurrence.path, occurrence.above[-1]
-        if not isinstance(by, Truth):
+        if not isinstance(by, fo.Truth):
             return "write that", self._with(occurrence, by)
         simpler = without_part(parent, path[-1], by.value)
         if simpler is None:
             return None
         edited = replaced(self.formula, path[:-1], simpler)
-        if isinstance(parent, Or) or (isinstance(parent, Implies) and path[-1] == 0):
+        if isinstance(parent, fo.Or) or (isinstance(parent, fo.Implies) and path[-1] == 0):
             return "leave it out", edited
         return f"write `{simpler}` for `{parent}`", edited
 
@@ -405,14 +385,14 @@ class _Vacuity:
             return finding
         return replace(finding, remedy=f"{finding.remedy}, or {words}")
 
-    def _troubles(self, formula: Formula) -> tuple[int, int]:
+    def _troubles(self, formula: fo.Formula) -> tuple[int, int]:
         """Return how many quantifiers of the formula miss values, and how many have an unused variable."""
         return len(self.missing.parts(formula)), sum(1 for _ in unmentioned(formula))
 
-    def _with(self, occurrence: Occurrence, by: Formula) -> Formula:
+    def _with(self, occurrence: Occurrence, by: fo.Formula) -> fo.Formula:
         return replaced(self.formula, occurrence.path, by)
 
-    def _replacement(self, occurrence: Occurrence) -> Formula | None:
+    def _replacement(self, occurrence: Occurrence) -> fo.Formula | None:
         """Return the formula that makes the verdict harder to obtain, or None if no replacement is tried.
 
         It is a truth value, or what a premise requires as the range of its variables. The whole
@@ -431,25 +411,25 @@ class _Vacuity:
         affects the verdict as the whole does. So does the body of `forall`, unless `false` there reveals that
         there are no values.
         """
-        if not occurrence.above or not occurrence.polarity or isinstance(occurrence.formula, Truth):
+        if not occurrence.above or not occurrence.polarity or isinstance(occurrence.formula, fo.Truth):
             return None
         by = (occurrence.polarity < 0) == self.holds
-        premise = isinstance(occurrence.above[-1], Implies) and occurrence.path[-1] == 0
+        premise = isinstance(occurrence.above[-1], fo.Implies) and occurrence.path[-1] == 0
         match occurrence.above[-1]:
-            case Not() | Next() | Future() | Globally() | Exists():
+            case fo.Not() | fo.Next() | fo.Future() | fo.Globally() | fo.Exists():
                 return None
-            case Forall() if by or not self.holds:
+            case fo.Forall() if by or not self.holds:
                 return None
-            case And() if by:
+            case fo.And() if by:
                 return None
-            case Or() if not by and not self.holds:
+            case fo.Or() if not by and not self.holds:
                 return None
-            case Implies(_, right) if premise and (asks_for_progress(right) or not quantifies(right, "A")):
+            case fo.Implies(_, right) if premise and (asks_for_progress(right) or not quantifies(right, "A")):
                 return None
-        if not (variables := self.missing.ranged(occurrence, Truth(by))):
-            return Truth(by)
+        if not (variables := self.missing.ranged(occurrence, fo.Truth(by))):
+            return fo.Truth(by)
         asked = ranges_of(occurrence.formula, variables) if premise else occurrence.formula
-        whole = set(conjuncts(asked)) == set(conjuncts(occurrence.formula))
+        whole = set(fo.conjuncts(asked)) == set(fo.conjuncts(occurrence.formula))
         return None if whole or self.missing.ranged(occurrence, asked) else asked
 
 
@@ -460,12 +440,13 @@ def _tools(
     deployment: Deployment, engine: Engine, wrappers: Wrappers, is_reached: Reached
 ) -> Iterator[Finding]:
     offers = {
-        tool.name: engine.is_called(tool.name, TRUE, selected=False) for tool in deployment.tools_and_events
+        tool.name: engine.is_called(tool.name, fo.TRUE, selected=False)
+        for tool in deployment.tools_and_events
     }
     avoided = [
         tool
         for tool in deployment.tools
-        if offers[tool.name] and not engine.is_called(tool.name, TRUE, selected=True)
+        if offers[tool.name] and not engine.is_called(tool.name, fo.TRUE, selected=True)
     ]
     refused = never_allowed(deployment, is_reached)
     for tool in deployment.tools_and_events:
@@ -475,7 +456,7 @@ def _tools(
         if not tool.is_written:
             continue
         if not offers[tool.name]:
-            read = relations_in(tool.guard)
+            read = fo.relations_in(tool.guard)
             before = [other.name for other in avoided if not set(changed_by(other)).isdisjoint(read)]
             why = (
                 f": its guard reads what {' and '.join(before)} would change, which no agent selects"
@@ -517,7 +498,7 @@ def _alternative(
     nobody = dict.fromkeys(constants, ())
     place = effect.span or tool.span
 
-    def happens(active: Formula, everything: Formula) -> bool:
+    def happens(active: fo.Formula, everything: fo.Formula) -> bool:
         if engine.is_called(tool.name, active, selected=True):
             return True
         if not can_write_out(effect, constants):
@@ -556,8 +537,8 @@ def _rules(deployment: Deployment, engine: Engine, role: AgentRole, agent: RuleA
         if k not in used.matching and forbidden(deployment, engine, role, rule):
             continue  # the gates are meant to stop its calls
         if k not in used.matching:
-            parts = tuple(conjuncts(rule.when))
-            variants = [replace(rule, when=part) for part in (TRUE, *parts)]
+            parts = tuple(fo.conjuncts(rule.when))
+            variants = [replace(rule, when=part) for part in (fo.TRUE, *parts)]
             called, *true = (
                 n in engine.rules_used(role.name, variants).matching for n in range(len(variants))
             )

@@ -14,9 +14,9 @@ from dataclasses import replace
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import FairAction, Spec
 from stead_sym.deployment.terminal import called
-from stead_sym.logic.syntax import TRUE, Expanded, Formula, Not
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.readings import answer, has_fair_run
@@ -157,7 +157,7 @@ def passed_by_idle_agents(deployment: Deployment, engine: Engine, specs: Sequenc
             )
 
 
-def by_events(deployment: Deployment, engine: Engine, formula: Expanded) -> str:
+def by_events(deployment: Deployment, engine: Engine, formula: fo.Expanded) -> str:
     """Return the sentence that qualifies a verdict `holds` if it rests on the lines about events alone.
 
     It holds then for an agent that does nothing too. For any other verdict the result is empty. This is no
@@ -182,12 +182,12 @@ def _of_events(deployment: Deployment) -> tuple[FairAction, ...]:
     return tuple(one for one in deployment.fair_actions if one.kind != "agent" and one.name in events)
 
 
-_Lines: TypeAlias = tuple[Sequence[Formula], Sequence[FairAction]]
+_Lines: TypeAlias = tuple[Sequence[fo.Formula], Sequence[FairAction]]
 """Fairness constraints: sentences, and those on actions."""
 
 
 def _turned_green_idle(
-    deployment: Deployment, engine: Engine, formula: Expanded, before: _Lines, after: _Lines
+    deployment: Deployment, engine: Engine, formula: fo.Expanded, before: _Lines, after: _Lines
 ) -> bool:
     """Return True if the sentence holds for idle agents under ``after`` and not under ``before``.
 
@@ -292,15 +292,15 @@ def _waiting(deployment: Deployment, engine: Engine, spec: Spec, wrappers: Wrapp
 
     Tools of agents that may select anything are left out: such an agent may never select them.
     """
-    waiting: dict[Formula, list[str]] = {}
+    waiting: dict[fo.Formula, list[str]] = {}
     decided = {tool for role in deployment.agents if wrappers[role.name] is not None for tool in role.tools}
     for tool in deployment.tools_and_events:
         if tool.carries or (not tool.event and tool.name not in decided):
             continue
         if not any(effect.statements for effect in tool.effects):  # an idle call makes no progress
             continue
-        if tool.guard != TRUE or tool.params:  # otherwise it is enabled in every state
-            waiting.setdefault(Not(called(tool, deployment.schema)), []).append(tool.name)
+        if tool.guard != fo.TRUE or tool.params:  # otherwise it is enabled in every state
+            waiting.setdefault(fo.Not(called(tool, deployment.schema)), []).append(tool.name)
     for constraint, names in islice(waiting.items(), _MAX_TOOLS):
         fairly = engine.under((*deployment.fair, constraint), deployment.fair_actions)
         if fairly.is_fair_everywhere and fairly.holds(spec.formula):

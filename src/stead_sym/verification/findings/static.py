@@ -9,32 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import ANY, Parts, Policy, View
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Const,
-    Exists,
-    Forall,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Quantified,
-    Resolved,
-    Truth,
-    Use,
-    Var,
-    free_variables,
-    relations_in,
-    subformulas,
-    terms,
-)
 from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.verification.findings.filled import never_filled
@@ -96,7 +76,7 @@ def of_text(deployment: Deployment) -> tuple[Finding, ...]:
     )
 
 
-def _tool_formulas(tool: Tool) -> Iterator[Formula]:
+def _tool_formulas(tool: Tool) -> Iterator[fo.Formula]:
     yield tool.guard
     for effect in tool.effects:
         yield effect.when
@@ -110,7 +90,7 @@ def _tool_formulas(tool: Tool) -> Iterator[Formula]:
                     pass
 
 
-def _formulas(parts: Parts) -> Iterator[Resolved]:
+def _formulas(parts: Parts) -> Iterator[fo.Resolved]:
     yield from (definition.body for definition in parts.definitions)
     for tool in parts.tools:
         yield from _tool_formulas(tool)
@@ -135,13 +115,13 @@ def _policies(parts: Parts) -> Iterator[Policy]:
     yield from (policy for agent in parts.agents for policy in agent.policies)
 
 
-def _subformulas(d: Deployment) -> Iterator[Resolved]:
+def _subformulas(d: Deployment) -> Iterator[fo.Resolved]:
     """Yield every formula of the deployment and its subformulas, as written."""
-    return (part for formula in _formulas(d.written) for part in subformulas(formula))
+    return (part for formula in _formulas(d.written) for part in fo.subformulas(formula))
 
 
 def _unused_definitions(d: Deployment) -> Iterator[Finding]:
-    used = {part.definition for part in _subformulas(d) if isinstance(part, Use)}
+    used = {part.definition for part in _subformulas(d) if isinstance(part, fo.Use)}
     for definition in d.written.definitions:
         if definition.name not in used:
             yield Finding(
@@ -174,15 +154,15 @@ def _unused_variables(d: Deployment) -> Iterator[Finding]:
             )
 
 
-def unmentioned(formula: Formula) -> Iterator[Quantified]:
+def unmentioned(formula: fo.Formula) -> Iterator[fo.Quantified]:
     """Yield the quantifiers in the formula whose body does not mention the variable."""
-    quantified = (part for part in subformulas(formula) if isinstance(part, Quantified))
+    quantified = (part for part in fo.subformulas(formula) if isinstance(part, fo.Quantified))
     for part in quantified:
-        if not isinstance(part.body, Truth) and part.binder.name not in free_variables(part.body):
+        if not isinstance(part.body, fo.Truth) and part.binder.name not in fo.free_variables(part.body):
             yield part
 
 
-def _effect_binders(effect: Effect) -> Iterator[Binder]:
+def _effect_binders(effect: Effect) -> Iterator[fo.Binder]:
     for statement in effect.statements:
         match statement:
             case Choose(binder) | Fresh(binder):
@@ -193,7 +173,7 @@ def _effect_binders(effect: Effect) -> Iterator[Binder]:
                 pass
 
 
-def _binders(d: Deployment) -> Iterator[Binder]:
+def _binders(d: Deployment) -> Iterator[fo.Binder]:
     """Yield every variable that the deployment declares."""
     for definition in d.written.definitions:
         yield from definition.params
@@ -203,19 +183,19 @@ def _binders(d: Deployment) -> Iterator[Binder]:
             yield from _effect_binders(effect)
     for view in _views(d.written):
         yield from view.params
-    yield from (part.binder for part in _subformulas(d) if isinstance(part, Quantified))
+    yield from (part.binder for part in _subformulas(d) if isinstance(part, fo.Quantified))
 
 
 def _gate_variables(d: Deployment) -> Iterator[Finding]:
     """Yield arguments of a gate's line that it mentions once; a misspelt constant is one of these."""
     for gate in d.written.gates:
         for line in gate.lines:
-            named = [term.name for term in line.args if isinstance(term, Var)]
+            named = [term.name for term in line.args if isinstance(term, fo.Var)]
             for term in line.args:
                 if (
-                    isinstance(term, Var)
+                    isinstance(term, fo.Var)
                     and named.count(term.name) == 1
-                    and term.name not in free_variables(line.when)
+                    and term.name not in fo.free_variables(line.when)
                 ):
                     yield Finding(
                         "unused variable",
@@ -266,9 +246,9 @@ def _known_constants(d: Deployment) -> Iterator[Finding]:
     unsteady = d.sort_of_constant.keys() - d.schema.rigid
     for policy in _policies(d.written):
         for rule in policy.rules:
-            inside = (term for part in subformulas(rule.when) for term in terms(part))
+            inside = (term for part in fo.subformulas(rule.when) for term in fo.terms(part))
             for constant in (*rule.args, *inside):
-                if isinstance(constant, Const) and constant.value in unsteady:
+                if isinstance(constant, fo.Const) and constant.value in unsteady:
                     yield Finding(
                         "known constant",
                         constant.span or rule.span,
@@ -288,7 +268,7 @@ def _hidden_relations(d: Deployment) -> Iterator[Finding]:
         shown = {line.relation for line in agent.views}
         for policy, whole in zip(written[agent.name], agent.policies, strict=False):
             for rule, expanded in zip(policy.rules, whole.rules, strict=True):
-                for relation in relations_in(expanded.when):
+                for relation in fo.relations_in(expanded.when):
                     if shown and relation not in shown:
                         yield Finding(
                             "hidden relation",
@@ -299,10 +279,10 @@ def _hidden_relations(d: Deployment) -> Iterator[Finding]:
                         )
 
 
-def implication_for_some(formula: Formula) -> tuple[Binder, Implies] | None:
+def implication_for_some(formula: fo.Formula) -> tuple[fo.Binder, fo.Implies] | None:
     """Return x and f -> g of a formula `exists x. f -> g` such that f mentions x; None for any other."""
     match formula:
-        case Exists(binder, Implies(left, _) as body) if binder.name in free_variables(left):
+        case fo.Exists(binder, fo.Implies(left, _) as body) if binder.name in fo.free_variables(left):
             return binder, body
         case _:
             return None
@@ -327,11 +307,11 @@ def _reaching_negations(d: Deployment) -> Iterator[Finding]:
     text, starts = d.text, _line_starts(d.text)
     for part in _subformulas(d):
         match part:
-            case Not(Exists(_, body) | Forall(_, body)):
-                while isinstance(body, Exists | Forall):
+            case fo.Not(fo.Exists(_, body) | fo.Forall(_, body)):
+                while isinstance(body, fo.Exists | fo.Forall):
                     body = body.body
                 begin, end = (_offset(f.span, starts) for f in (part, body))
-                connective = isinstance(body, And | Or | Implies | Iff)
+                connective = isinstance(body, fo.And | fo.Or | fo.Implies | fo.Iff)
                 if (
                     connective
                     and begin is not None

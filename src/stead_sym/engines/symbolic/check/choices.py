@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from weakref import proxy
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.protocol import Choosers
@@ -39,7 +40,6 @@ from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.engines.symbolic.step.formulas import Environment
 from stead_sym.engines.symbolic.step.transitions import Transitions
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import Expanded, Iff, Not, is_temporal
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Whatever:
         self._possible, self._sure = _Bound(model), _Sure(model, choosers)
         self._possible.dual, self._sure.dual = proxy(self._sure), proxy(self._possible)  # no cycle
 
-    def decides(self, formula: Expanded, *, holds: bool) -> bool:
+    def decides(self, formula: fo.Expanded, *, holds: bool) -> bool:
         """Return True if every resolution makes the sentence true at each D0, or false at some.
 
         ``holds`` selects the claim. Every finite run must also be a prefix of a fair one under every
@@ -133,16 +133,16 @@ class _Bound(Checker):
     def __init__(self, model: ReachableStates) -> None:
         super().__init__(model, model.deployment.fair)
 
-    def is_initial(self, formula: Expanded) -> bool:
+    def is_initial(self, formula: fo.Expanded) -> bool:
         """Return True if every D0 is in the set."""
         return self.model.initial & ~self._set(core(formula), {}) == self.manager.false
 
     def _sat(self, formula: Core, env: Environment) -> Bdd:
         everywhere = self.operators(self.pairs(formula, env)).everywhere
         match formula:
-            case Not(body) if is_temporal(body):
+            case fo.Not(body) if fo.is_temporal(body):
                 return everywhere & ~self.dual._set(body, env)
-            case Iff(left, right) if is_temporal(formula):
+            case fo.Iff(left, right) if fo.is_temporal(formula):
                 dual = self.dual
                 neither = ~dual._alike(left, env) & ~dual._alike(right, env)
                 return everywhere & (self._alike(left, env) & self._alike(right, env) | neither)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import FairAction
 from stead_sym.engines.symbolic.bdd.fixpoint import globally
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -26,22 +27,6 @@ from stead_sym.engines.symbolic.encode.values import HELD, Vector, bits_of
 from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.engines.symbolic.step.formulas import Compiler, Environment, Reading, reading
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Binder,
-    Count,
-    Exists,
-    Expanded,
-    Formula,
-    Globally,
-    Iff,
-    Next,
-    Not,
-    Truth,
-    Until,
-    free_variables,
-    is_temporal,
-)
 
 
 class Checker(Compiler):
@@ -55,7 +40,7 @@ class Checker(Compiler):
     def __init__(
         self,
         model: ReachableStates,
-        fair: Sequence[Formula] = (),
+        fair: Sequence[fo.Formula] = (),
         actions: Sequence[FairAction] = (),
         hidden: Bdd | None = None,
     ) -> None:
@@ -76,7 +61,7 @@ class Checker(Compiler):
         self._pairs: dict[tuple[Vector, ...], Pairs] = {}
         self._operators: dict[tuple[Vector, ...], Operators] = {}
 
-    def sat(self, formula: Expanded, env: Environment) -> Bdd:
+    def sat(self, formula: fo.Expanded, env: Environment) -> Bdd:
         """Return ⟦f⟧ ⊆ R × assignments of ``env`` to f's free variables."""
         return self._set(core(formula), env)
 
@@ -89,9 +74,9 @@ class Checker(Compiler):
 
     def _alike(self, formula: Core, env: Environment) -> Bdd:
         """Return a set that agrees with ⟦f⟧ on R × assignments, as `formula` does; ⟦f⟧ if f is temporal."""
-        return self._set(formula, env) if is_temporal(formula) else self._compiled(formula, env, False)
+        return self._set(formula, env) if fo.is_temporal(formula) else self._compiled(formula, env, False)
 
-    def holds_initially(self, formula: Expanded) -> bool:
+    def holds_initially(self, formula: fo.Expanded) -> bool:
         """Return True if D0 ⊨ f for every D0, for a sentence.
 
         Every reachable state is reachable from some D0. So `AG f` holds there iff f holds in all of R, and
@@ -102,24 +87,24 @@ class Checker(Compiler):
     def _holds_initially(self, formula: Core) -> bool:
         alone = self.model.has_one_initial
         match formula:
-            case Not(Until("E", Truth(True), body)):
+            case fo.Not(fo.Until("E", fo.Truth(True), body)):
                 return self.fairly(self.model.reached) & self._set(body, {}) == self.manager.false
-            case Not(body) if alone:
+            case fo.Not(body) if alone:
                 return not self._holds_initially(body)
-            case And(parts):
+            case fo.And(parts):
                 return all(map(self._holds_initially, parts))
-            case Until("E", Truth(True), body) if alone:
+            case fo.Until("E", fo.Truth(True), body) if alone:
                 return self.fairly(self._set(body, {})) != self.manager.false
             case _:
                 return self.model.initial & ~self._set(formula, {}) == self.manager.false
 
-    def initially(self, formula: Formula) -> Bdd:
+    def initially(self, formula: fo.Formula) -> Bdd:
         """Return the initial states in which a sentence holds."""
         return self.model.initial & self.sat(formula, {})
 
-    def pairs(self, formula: Formula, env: Environment) -> Pairs:
+    def pairs(self, formula: fo.Formula, env: Environment) -> Pairs:
         """Return the transitions over the states and the free variables of a formula."""
-        vectors = {u for x in free_variables(formula) if isinstance(u := env[x], Vector)}
+        vectors = {u for x in fo.free_variables(formula) if isinstance(u := env[x], Vector)}
         key = tuple(sorted(vectors, key=lambda vector: vector.bits))
         if key not in self._pairs:
             self._pairs[key] = self._pairing(key)
@@ -139,47 +124,47 @@ class Checker(Compiler):
     def _sat(self, formula: Core, env: Environment) -> Bdd:
         ctl = self.operators(self.pairs(formula, env))
         everywhere = ctl.everywhere
-        if not is_temporal(formula):
+        if not fo.is_temporal(formula):
             return everywhere & self._compiled(formula, env, False)
 
         def here(f: Core) -> Bdd:
             return everywhere & self._alike(f, env)
 
         match formula:
-            case Not(body):
+            case fo.Not(body):
                 return ctl.negation(here(body))
-            case And(parts):
+            case fo.And(parts):
                 return everywhere & self.manager.conj(self._alike(part, env) for part in parts)
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return everywhere & here(left).equiv(here(right))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return everywhere & self._exists(binder, body, env)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 return everywhere & self._at_least(number, binder, body, env)
-            case Next("E", body):
+            case fo.Next("E", body):
                 return ctl.exists_next(here(body))
-            case Globally("E", body):
+            case fo.Globally("E", body):
                 return ctl.exists_globally(here(body))
-            case Until("E", left, right, weak=False):
+            case fo.Until("E", left, right, weak=False):
                 return ctl.exists_until(here(left), here(right))
             case _:
                 raise outside_kernel(formula)
 
-    def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool = False) -> Bdd:
+    def _exists(self, binder: fo.Binder, body: Core, env: Environment, joint: bool = False) -> Bdd:
         """Return ∃ bits(x). active(x) ∧ ⟦body⟧, within R, for the bound variable x.
 
         A block of quantifiers is evaluated at once for all its variables.
         """
         assert not joint
         binders = [binder]
-        while isinstance(body, Exists) and body.binder.name not in {known.name for known in binders}:
+        while isinstance(body, fo.Exists) and body.binder.name not in {known.name for known in binders}:
             binders.append(body.binder)
             body = body.body
         vectors, member = self._member(binders, body, env)
         return self.manager.and_exist(frozenset(bits_of(vectors)), self.model.reached, member)
 
     def _at_least(
-        self, number: int, binder: Binder, body: Core, env: Environment, joint: bool = False
+        self, number: int, binder: fo.Binder, body: Core, env: Environment, joint: bool = False
     ) -> Bdd:
         """Return the set where active(x) ∧ ⟦body⟧ for at least ``number`` values x.
 
@@ -188,11 +173,11 @@ class Checker(Compiler):
         """
         assert not joint
         [vector], member = self._member([binder], body, env)
-        everywhere = self.operators(self.pairs(Exists(binder, body), env)).everywhere
+        everywhere = self.operators(self.pairs(fo.Exists(binder, body), env)).everywhere
         return self.so_many(number, vector, everywhere & member)
 
     def _member(
-        self, binders: Sequence[Binder], body: Core, env: Environment
+        self, binders: Sequence[fo.Binder], body: Core, env: Environment
     ) -> tuple[Sequence[Vector], Bdd]:
         """Return vectors for the bound variables x, and ⋀ active(x) ∧ ⟦body⟧.
 
@@ -208,7 +193,7 @@ class Checker(Compiler):
         member = self._alike(body, inner)
         for binder, vector in zip(binders, vectors, strict=True):
             member = member & self.ranging(binder, vector, body)
-        terms = (inner[name] for name in free_variables(body))
+        terms = (inner[name] for name in fo.free_variables(body))
         pairs = (pair for pair in self.encoding.mortal_pairs(terms) if not set(pair).isdisjoint(vectors))
         return vectors, self.manager.cofactor(
             member, dict.fromkeys((self.encoding.same_dead(*pair) for pair in pairs), False)
@@ -253,9 +238,9 @@ class Checker(Compiler):
         """Return those of the states from which a fair run starts."""
         return states & self._fair
 
-    def vectors(self, formula: Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
+    def vectors(self, formula: fo.Formula, sorts: Mapping[str, str]) -> Mapping[str, Vector]:
         """Return a vector for each free variable of the formula, given their sorts."""
         env: dict[str, Vector] = {}
-        for name in sorted(free_variables(formula)):
+        for name in sorted(fo.free_variables(formula)):
             env[name] = self.encoding.unused(sorts[name], env.values(), self.role)
         return env

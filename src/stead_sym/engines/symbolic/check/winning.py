@@ -23,12 +23,12 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.explore.reach import ReachableStates
 from stead_sym.engines.symbolic.step.transitions import Transitions
-from stead_sym.logic.syntax import Expanded, is_temporal
 from stead_sym.relational.instance import Instance
 
 
@@ -98,13 +98,13 @@ class Game:
 class Winning:
     """The games on X0 = R ⊃ X1 ⊃ … ⊃ Xn = Win for some demands, computed on construction."""
 
-    def __init__(self, model: ReachableStates, demands: Sequence[Expanded]) -> None:
+    def __init__(self, model: ReachableStates, demands: Sequence[fo.Expanded]) -> None:
         self.model = model
         checker = Checker(model)
-        at_once = (checker.sat(demand, {}) for demand in demands if not is_temporal(demand))
+        at_once = (checker.sat(demand, {}) for demand in demands if not fo.is_temporal(demand))
         self._kept = model.manager.conj([model.reached, *at_once])
         """The states in which the demands without path quantifiers hold."""
-        self._later = tuple(demand for demand in demands if is_temporal(demand))
+        self._later = tuple(demand for demand in demands if fo.is_temporal(demand))
         self.games = [Game(model, model.reached)]
         while (smaller := self._smaller(self.last)) != self.last.states:
             self.games.append(Game(model, smaller))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
@@ -21,7 +22,6 @@ from stead_sym.engines.symbolic.check.lassos import Lassos
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.logic.sorts import used_sort
-from stead_sym.logic.syntax import TRUE, Formula, free_variables
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -73,12 +73,12 @@ class Witness:
         """True if a finite prefix counts only if it extends to a fair run."""
         return self.checker.is_constrained and not self.checker.completed
 
-    def holds(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
+    def holds(self, formula: fo.Formula, state: Instance, assignment: Mapping[str, Value]) -> bool:
         """Return True if (D, σ) ⊨ f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
         return self._in(satisfying, self._places[state], env, assignment)
 
-    def states(self, formula: Formula, assignment: Mapping[str, Value]) -> Bdd:
+    def states(self, formula: fo.Formula, assignment: Mapping[str, Value]) -> Bdd:
         """Return { D ∈ R : (D, σ) ⊨ f }, over the state bits; σ under the names that the diagrams use.
 
         With representatives a value of σ denotes itself in states where it is active, and a dead value
@@ -104,13 +104,13 @@ class Witness:
         """Return True if the value can die while the vector holds it."""
         return vector.mortal and value not in self.model.deployment.constants[vector.sort]
 
-    def step(self, formula: Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
+    def step(self, formula: fo.Formula, state: Instance, assignment: Mapping[str, Value]) -> Step:
         """Return a transition to a state of f."""
         env, _, satisfying = self._sat(formula, formula, assignment)
         return self.step_into(self.checker.fairly(satisfying), self._places[state], env, assignment)
 
     def until(
-        self, left: Formula, right: Formula, state: Instance, assignment: Mapping[str, Value]
+        self, left: fo.Formula, right: fo.Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[Step, ...]:
         """Return a shortest run through states of f to one of g."""
         both = left & right
@@ -119,7 +119,7 @@ class Witness:
         return self.run(pairs, through, target, self._places[state], env, assignment)
 
     def forever(
-        self, body: Formula, state: Instance, assignment: Mapping[str, Value]
+        self, body: fo.Formula, state: Instance, assignment: Mapping[str, Value]
     ) -> tuple[tuple[Step, ...], int]:
         """Return a run that stays in f for ever and meets each fairness constraint in its loop.
 
@@ -139,22 +139,22 @@ class Witness:
         """Return a shortest run from an initial state into a set of reachable states."""
         start = self.model.trace_to(states).start
         self.enter(start)
-        pairs = self.checker.pairs(TRUE, {})
+        pairs = self.checker.pairs(fo.TRUE, {})
         steps = self.run(pairs, self.model.reached, states, self._places[start], {}, {})
         return Trace(start, steps, of_many=not self.model.has_one_initial)
 
     # Sets and runs, also for `lassos`.
 
     def _sat(
-        self, formula: Formula, scope: Formula, assignment: Mapping[str, Value]
+        self, formula: fo.Formula, scope: fo.Formula, assignment: Mapping[str, Value]
     ) -> tuple[Mapping[str, Vector], Pairs, Bdd]:
         """Return ⟦f⟧ over vectors for the free variables of ``scope``."""
-        sorts = {x: self._sort_of(x, assignment[x], scope) for x in free_variables(scope)}
+        sorts = {x: self._sort_of(x, assignment[x], scope) for x in fo.free_variables(scope)}
         env = self.checker.vectors(scope, sorts)
         pairs = self.checker.pairs(scope, env)
         return env, pairs, self.checker.sat(formula, env) & pairs.assignments
 
-    def _sort_of(self, name: str, value: Value, scope: Formula) -> str:
+    def _sort_of(self, name: str, value: Value, scope: fo.Formula) -> str:
         """Return the sort of a free variable: that of its value, or for an ambiguous numeral by its uses."""
         listed = self.encoding.schema.listed.get(value, ())
         if len(listed) > 1:

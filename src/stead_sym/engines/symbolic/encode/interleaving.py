@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Effect, Insert
 from stead_sym.engines.symbolic.encode.encoding import Field
-from stead_sym.logic.syntax import Atom, subformulas
 from stead_sym.relational.schema import Schema
 
 _LARGE = 32  # the minimum number of facts of an interleaved field
@@ -47,5 +47,5 @@ def _related(effect: Effect, schema: Schema) -> Set[str]:
     return {relation for relation, _ in records} if len(records) > 1 else frozenset()
 
 
-def _atoms(statement: Insert) -> Iterator[Atom]:
-    return (part for part in subformulas(statement.where) if isinstance(part, Atom))
+def _atoms(statement: Insert) -> Iterator[fo.Atom]:
+    return (part for part in fo.subformulas(statement.where) if isinstance(part, fo.Atom))

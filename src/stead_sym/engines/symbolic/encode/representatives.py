@@ -68,9 +68,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Choose, Effect, Fresh, Insert, Tool
-from stead_sym.logic.syntax import Binder, Var
 from stead_sym.relational.schema import Value
 
 Place: TypeAlias = tuple[str, int]
@@ -89,11 +89,11 @@ class Naming:
     """
 
     literal: bool
-    anchors: Mapping[Draw, Binder] = field(default_factory=dict)
+    anchors: Mapping[Draw, fo.Binder] = field(default_factory=dict)
     names: Mapping[Draw, Mapping[Value, Value]] = field(default_factory=dict)
 
 
-def possible_anchors(deployment: Deployment) -> Mapping[Draw, tuple[Binder, ...]]:
+def possible_anchors(deployment: Deployment) -> Mapping[Draw, tuple[fo.Binder, ...]]:
     """Return, for each fresh variable, the variables that it may be named after, the most promising first.
 
     These are parameters and variables chosen or drawn before, linked to it by inserted facts.
@@ -106,7 +106,7 @@ def possible_anchors(deployment: Deployment) -> Mapping[Draw, tuple[Binder, ...]
     }
 
 
-def _linked(tool: Tool, effect: Effect, fresh: Binder) -> Sequence[Binder]:
+def _linked(tool: Tool, effect: Effect, fresh: fo.Binder) -> Sequence[fo.Binder]:
     """Return the variables in scope before a fresh one that inserted facts link to it.
 
     Those that are not fresh themselves come first, then the nearest.
@@ -116,11 +116,11 @@ def _linked(tool: Tool, effect: Effect, fresh: Binder) -> Sequence[Binder]:
     known |= {s.binder.name: s.binder for s in before if isinstance(s, Choose | Fresh)}
     drawn = {binder.name for binder in effect.fresh}
     together = [
-        {term.name for term in s.atom.args if isinstance(term, Var)}
+        {term.name for term in s.atom.args if isinstance(term, fo.Var)}
         for s in effect.statements
         if isinstance(s, Insert) and not s.binders
     ]
-    reached, found = {fresh.name}, list[Binder]()
+    reached, found = {fresh.name}, list[fo.Binder]()
     while near := set[str]().union(*(names for names in together if names & reached)) - reached:
         found += [known[name] for name in sorted(near) if name in known]
         reached |= near

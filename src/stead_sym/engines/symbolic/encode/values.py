@@ -23,9 +23,9 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.engines.symbolic.bdd.union import union
-from stead_sym.logic.syntax import Ordering
 from stead_sym.relational.schema import Value, is_numeral
 
 HELD = "held"
@@ -380,7 +380,7 @@ class Values:
         m, values = self.manager, self.values[right.sort]
         return m.disj(self.is_value(left, v) & m.point(self.code(right, v)) for v in values)
 
-    def compares(self, ordering: Ordering, sort: str, left: Vector | Value, right: Vector | Value) -> Bdd:
+    def compares(self, ordering: fo.Ordering, sort: str, left: Vector | Value, right: Vector | Value) -> Bdd:
         """Return left < right, and so on, for two terms of an ordered sort.
 
         Its values are listed in ascending order.

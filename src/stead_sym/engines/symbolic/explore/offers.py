@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.callers import called_by, self_place
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.engines.symbolic.step.effects import ToolInterface
 from stead_sym.engines.symbolic.step.formulas import Compiler
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.schema import Value
 
 
@@ -40,7 +40,7 @@ class Offers:
         """Per tool the states in which its calls are offered: the selection of an unrestricted agent."""
         return {name: self.under(name, tool.tool.guard) for name, tool in self.tools.items()}
 
-    def under(self, name: str, guard: Formula) -> Bdd:
+    def under(self, name: str, guard: fo.Formula) -> Bdd:
         """Return the states in which a tool's calls would be offered under another guard.
 
         They are over the state bits and its selectors.
@@ -63,11 +63,11 @@ class Offers:
             silent = silent & ~m.and_exist(self.selectors(name), silent, self.calls[name])
         return states & ~silent
 
-    def condition(self, name: str, formula: Formula) -> Bdd:
+    def condition(self, name: str, formula: fo.Formula) -> Bdd:
         """Return ⟦f⟧ over the state bits and a tool's selectors, for a first-order f over its parameters."""
         return self.beside.formula(formula, self._scope(name))
 
-    def conjuncts(self, name: str, formula: Formula) -> Iterator[Bdd]:
+    def conjuncts(self, name: str, formula: fo.Formula) -> Iterator[Bdd]:
         """Yield sets whose intersection is `condition`."""
         return self.beside.conjuncts(formula, self._scope(name))
 

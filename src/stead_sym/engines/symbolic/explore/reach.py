@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.agents.revised import replaced, rules_of
 from stead_sym.agents.roles import Wrappers
 from stead_sym.agents.rules import RuleAgent, RulesUsed
@@ -47,7 +48,6 @@ from stead_sym.engines.symbolic.plan.planner import Plan
 from stead_sym.engines.symbolic.step.history import Actors
 from stead_sym.engines.symbolic.step.leaps import Leap
 from stead_sym.engines.symbolic.step.transitions import Transitions
-from stead_sym.logic.syntax import Expanded
 from stead_sym.relational.instance import Instance
 from stead_sym.support.progress import Progress, Pulse
 
@@ -603,7 +603,7 @@ class ReachableStates:
         """Return Π(D, Offer(D)): the calls that may happen in a state, each with its agent."""
         return selection(self.deployment, self.wrappers, state)
 
-    def is_called(self, tool: str, condition: Expanded, *, selected: bool) -> bool:
+    def is_called(self, tool: str, condition: fo.Expanded, *, selected: bool) -> bool:
         """Return True if some call ω(u) of the tool with (D, u) ⊨ f is offered in some D ∈ R.
 
         With ``selected`` an agent must be able to make it. The set of these states is not computed: the
@@ -614,7 +614,7 @@ class ReachableStates:
 
     # Counts and sets.
 
-    def enabled_calls(self, tool: str, guard: Expanded) -> int:
+    def enabled_calls(self, tool: str, guard: fo.Expanded) -> int:
         """Return |{ (D, ω(u)) : D ∈ R, (D, u) ⊨ guard }|, counted over state bits and selectors of ω."""
         calls = self.offers.under(tool, guard)
         return self.manager.count(

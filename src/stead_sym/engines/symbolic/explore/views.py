@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.callers import itself
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -16,7 +17,6 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of
 from stead_sym.engines.symbolic.explore.offers import Offers
 from stead_sym.engines.symbolic.step.formulas import Compiler
-from stead_sym.logic.syntax import TRUE, Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -33,7 +33,7 @@ class Shown:
 
     relation: str
     sorts: tuple[str, ...]
-    cuts: tuple[tuple[tuple[str, ...], Formula], ...]
+    cuts: tuple[tuple[tuple[str, ...], fo.Formula], ...]
 
 
 class Views:
@@ -158,6 +158,6 @@ def _shown(deployment: Deployment, agent: AgentRole) -> Iterator[Shown]:
             if line.relation == relation.name
         ]
         if not agent.views:
-            cuts = [(tuple(str(place) for place in range(relation.arity)), TRUE)]
+            cuts = [(tuple(str(place) for place in range(relation.arity)), fo.TRUE)]
         if cuts:
             yield Shown(relation.name, relation.sorts, tuple(cuts))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -20,7 +21,6 @@ from stead_sym.engines.symbolic.encode.representatives import Draw, Place
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.engines.symbolic.plan.guess import Broken
 from stead_sym.engines.symbolic.step.formulas import Environment
-from stead_sym.logic.syntax import Binder
 from stead_sym.relational.schema import Value
 
 
@@ -28,7 +28,7 @@ class FreshVariables:
     """The fresh variables of a deployment with the variables that they are named after, if any."""
 
     def __init__(
-        self, deployment: Deployment, restriction: Restriction, anchored: Mapping[Draw, Binder]
+        self, deployment: Deployment, restriction: Restriction, anchored: Mapping[Draw, fo.Binder]
     ) -> None:
         self.restriction = restriction
         self.anchored = anchored
@@ -76,7 +76,7 @@ class AnchoredNames:
         self._endless: set[Draw] = set()
         self._taken: Counter[str] = Counter()  # per sort the maximum number of names of one anchor
 
-    def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd) -> Bdd:
+    def __call__(self, place: Place, binder: fo.Binder, scope: Environment, possible: Bdd) -> Bdd:
         """Return the possible values of a fresh variable, with those of its anchor."""
         m, sort, draw = self.encoding.manager, str(binder.sort), (place, binder.name)
         values, vector = self.variables.restriction.values, scope[binder.name]

@@ -19,21 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert, Tool
-from stead_sym.logic.syntax import (
-    TRUE,
-    Atom,
-    Binder,
-    Exists,
-    Formula,
-    Not,
-    Var,
-    conjunction,
-    conjuncts,
-    quantify,
-    variables_of,
-)
 
 
 def strengthened(deployment: Deployment) -> Deployment:
@@ -58,7 +46,7 @@ def _strengthened(deployment: Deployment, tool: Tool) -> Tool:
         and _is_of_values(deployment, name)
         and any(follows(deployment, name, other) for other in empty)
     )
-    return replace(tool, guard=conjunction((*conjuncts(tool.guard), *implied)))
+    return replace(tool, guard=fo.conjunction((*fo.conjuncts(tool.guard), *implied)))
 
 
 def _is_of_values(deployment: Deployment, relation: str) -> bool:
@@ -86,7 +74,7 @@ def _keeps(effect: Effect, relation: str, other: str) -> bool:
     if effect.is_ensure:
         return False
     if any(
-        isinstance(s, Insert) and s.atom.relation == other and not s.binders and s.where == TRUE
+        isinstance(s, Insert) and s.atom.relation == other and not s.binders and s.where == fo.TRUE
         for s in effect.statements
     ):
         return True
@@ -111,7 +99,7 @@ def _emptied(effect: Effect) -> Iterator[str]:
         match statement:
             case Clear(relations):
                 yield from relations
-            case Delete(atom, binders, where) if where == TRUE:
+            case Delete(atom, binders, where) if where == fo.TRUE:
                 if _is_any(atom, {binder.name for binder in binders}):
                     yield atom.relation
             case _:
@@ -121,28 +109,29 @@ def _emptied(effect: Effect) -> Iterator[str]:
 def _says_empty(tool: Tool, relation: str) -> bool:
     """Return True if the guard has a conjunct ~exists x̄. P(x̄)."""
     return any(
-        isinstance(part, Not) and _is_some(part.body, relation, frozenset()) for part in conjuncts(tool.guard)
+        isinstance(part, fo.Not) and _is_some(part.body, relation, frozenset())
+        for part in fo.conjuncts(tool.guard)
     )
 
 
-def _is_some(formula: Formula, relation: str, bound: frozenset[str]) -> bool:
+def _is_some(formula: fo.Formula, relation: str, bound: frozenset[str]) -> bool:
     match formula:
-        case Exists(binder, body):
+        case fo.Exists(binder, body):
             return _is_some(body, relation, bound | {binder.name})
-        case Atom():
+        case fo.Atom():
             return formula.relation == relation and _is_any(formula, bound)
         case _:
             return False
 
 
-def _is_any(atom: Atom, bound: set[str] | frozenset[str]) -> bool:
+def _is_any(atom: fo.Atom, bound: set[str] | frozenset[str]) -> bool:
     """Return True if the atom is P(x, y, …) with distinct bound variables, so that it covers every fact."""
-    names = [term.name for term in atom.args if isinstance(term, Var)]
+    names = [term.name for term in atom.args if isinstance(term, fo.Var)]
     return len(set(names)) == len(names) == len(atom.args) and bound.issuperset(names)
 
 
-def _nothing_in(deployment: Deployment, relation: str) -> Formula:
+def _nothing_in(deployment: Deployment, relation: str) -> fo.Formula:
     """Return ~exists x̄. P(x̄)."""
     sorts = deployment.schema.relation(relation).sorts
-    binders = [Binder(f"of_{relation}_{k}", sort) for k, sort in enumerate(sorts)]
-    return Not(quantify(Exists, binders, Atom(relation, variables_of(binders))))
+    binders = [fo.Binder(f"of_{relation}_{k}", sort) for k, sort in enumerate(sorts)]
+    return fo.Not(fo.quantify(fo.Exists, binders, fo.Atom(relation, fo.variables_of(binders))))

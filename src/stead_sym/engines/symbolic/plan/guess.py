@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.encode.mutex import Columns, Key, possible_keys, singles
 from stead_sym.engines.symbolic.encode.representatives import Draw, possible_anchors
 from stead_sym.engines.symbolic.plan.followers import strengthened
 from stead_sym.engines.symbolic.step.effects import CompiledTool
-from stead_sym.logic.syntax import Binder
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Guess:
     others. ``singles``: the relations that hold at most one fact.
     """
 
-    anchors: Mapping[Draw, tuple[Binder, ...]] = field(default_factory=dict)
+    anchors: Mapping[Draw, tuple[fo.Binder, ...]] = field(default_factory=dict)
     keys: Mapping[str, tuple[Columns, ...]] = field(default_factory=dict)
     singles: frozenset[str] = frozenset()
 
     @property
-    def anchored(self) -> Mapping[Draw, Binder]:
+    def anchored(self) -> Mapping[Draw, fo.Binder]:
         """The fresh variables that are named after another, each with that variable."""
         return {draw: binders[0] for draw, binders in self.anchors.items() if binders}
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.engines.symbolic.bdd.manager import Backend, Manager
@@ -27,7 +28,6 @@ from stead_sym.engines.symbolic.plan.relaxation import Relaxation
 from stead_sym.engines.symbolic.step.effects import CompiledTool, EffectCompiler
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.engines.symbolic.step.updates import Writer
-from stead_sym.logic.syntax import Formula, Quantified, children
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Pulse
@@ -214,10 +214,10 @@ def _foreseen(deployment: Deployment) -> Mapping[tuple[str, str], int]:
     }
 
 
-def _in_scope(formula: Formula) -> Counter[str]:
+def _in_scope(formula: fo.Formula) -> Counter[str]:
     """Return the largest numbers of variables of each sort that a formula binds one within the other."""
-    below = _most(map(_in_scope, children(formula)))
-    return below + Counter([formula.binder.sort]) if isinstance(formula, Quantified) else below
+    below = _most(map(_in_scope, fo.children(formula)))
+    return below + Counter([formula.binder.sort]) if isinstance(formula, fo.Quantified) else below
 
 
 def _most(numbers: Iterable[Counter[str]]) -> Counter[str]:

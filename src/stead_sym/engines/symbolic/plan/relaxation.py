@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import count
 from typing import Protocol, assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import Kept, LastStep, SinceThen
 from stead_sym.deployment.history import begun
@@ -27,29 +28,6 @@ from stead_sym.engines.symbolic.step.formulas import Environment, denoted
 from stead_sym.engines.symbolic.step.integers import Integers
 from stead_sym.logic.integers import linear_in
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Forall,
-    Formula,
-    Globally,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Same,
-    Tally,
-    Truth,
-    Until,
-    Var,
-    conjuncts,
-)
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
@@ -61,7 +39,7 @@ class FreshValues(Protocol):
     They are over its vector and those of the variables before it, whose joint values are ``possible``.
     """
 
-    def __call__(self, place: Place, binder: Binder, scope: Environment, possible: Bdd, /) -> Bdd:
+    def __call__(self, place: Place, binder: fo.Binder, scope: Environment, possible: Bdd, /) -> Bdd:
         """Return the possible values of the fresh variable."""
         ...
 
@@ -122,14 +100,14 @@ class Relaxation:
             columns = self._columns[name]
             self.may[name] = m.conj(encoding.is_among(v, self._starting[v.sort]) for v in columns)
         found = dict(self.may)
-        for part in conjuncts(lines.where):
-            binders: dict[str, Binder] = {}
-            while isinstance(part, Forall):
+        for part in fo.conjuncts(lines.where):
+            binders: dict[str, fo.Binder] = {}
+            while isinstance(part, fo.Forall):
                 binders[part.binder.name] = part.binder
                 part = part.body
             match part:
-                case Implies(Atom(name, args), right) if name in lines.relations:
-                    names = [term.name for term in args if isinstance(term, Var)]
+                case fo.Implies(fo.Atom(name, args), right) if name in lines.relations:
+                    names = [term.name for term in args if isinstance(term, fo.Var)]
                     if (
                         len(names) == len(args)
                         and len(set(names)) == len(names)
@@ -256,7 +234,7 @@ class Relaxation:
         env: dict[str, Vector | Value] = {}
         possible, relation = self._possible_singles(), kept.relation
         for name, sort in zip(kept.variables, relation.sorts, strict=True):
-            env[name] = vector = self.bound_vector(Binder(name, sort), env)
+            env[name] = vector = self.bound_vector(fo.Binder(name, sort), env)
             among = self.active(vector) | self.encoding.is_among(vector, self.deployment.constants[sort])
             possible = possible & among
         possible = possible & self.reads(kept.right if isinstance(kept, SinceThen) else kept.body, env)
@@ -315,7 +293,7 @@ class Relaxation:
 
     # Three-valued formulas.
 
-    def reads(self, formula: Formula, env: Environment, must: bool = False) -> Bdd:
+    def reads(self, formula: fo.Formula, env: Environment, must: bool = False) -> Bdd:
         """Return the assignments under which the formula may hold in some state, an over-approximation.
 
         With ``must`` return those under which it must hold in every state, an under-approximation.
@@ -327,34 +305,36 @@ class Relaxation:
             return self._reads(f, env, must)
 
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return self.manager.true if value else self.manager.false
-            case Equal() | Compare() if (form := linear_in(formula, env, self.encoding.schema)) is not None:
-                if any(isinstance(part, Tally) for part, _ in form.parts):
+            case fo.Equal() | fo.Compare() if (
+                form := linear_in(formula, env, self.encoding.schema)
+            ) is not None:
+                if any(isinstance(part, fo.Tally) for part, _ in form.parts):
                     return self.manager.false if must else self.manager.true
                 return Integers(self.encoding).compared(form, env, False)
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
-            case Compare(ordering, left, right):
+            case fo.Compare(ordering, left, right):
                 return self.encoding.compares(ordering, formula.sort, denoted(left, env), denoted(right, env))
-            case Atom(relation, args):
+            case fo.Atom(relation, args):
                 return self._holds(relation, [denoted(term, env) for term in args], must)
-            case Not(body):
+            case fo.Not(body):
                 return ~self._reads(body, env, not must)
-            case And(parts):
+            case fo.And(parts):
                 return self.manager.conj(map(here, parts))
-            case Iff(left, right):
-                return here(left) & here(right) | here(Not(left)) & here(Not(right))
-            case Exists(binder, body):
+            case fo.Iff(left, right):
+                return here(left) & here(right) | here(fo.Not(left)) & here(fo.Not(right))
+            case fo.Exists(binder, body):
                 return self._some(binder, body, env, must)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 return self._at_least(number, binder, body, env, must)
-            case Same() | Empty() | Next() | Globally() | Until():
+            case fo.Same() | fo.Empty() | fo.Next() | fo.Globally() | fo.Until():
                 raise ValueError(f"not a first-order formula over one state: {formula}")
             case _:
                 raise outside_kernel(formula)
 
-    def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
+    def _at_least(self, number: int, binder: fo.Binder, body: Core, env: Environment, must: bool) -> Bdd:
         """Return the assignments under which at least ``number`` active values satisfy the body.
 
         For more than one this is approximated: they may if one value may, and they are never known to.
@@ -363,7 +343,7 @@ class Relaxation:
             return self.manager.true
         return self.manager.false if must and number > 1 else self._some(binder, body, env, must)
 
-    def _some(self, binder: Binder, body: Core, env: Environment, must: bool) -> Bdd:
+    def _some(self, binder: fo.Binder, body: Core, env: Environment, must: bool) -> Bdd:
         vector = self.bound_vector(binder, env)
         inner = self._reads(body, {**env, binder.name: vector}, must)
         among = self.encoding.valid(vector) if binder.declared else self.active(vector, must)
@@ -397,7 +377,7 @@ class Relaxation:
                     found.append(m.and_exist(bits, tuples, self.encoding.equal(columns[k], vector)))
         return m.disj(found)
 
-    def bound_vector(self, binder: Binder, env: Environment) -> Vector:
+    def bound_vector(self, binder: fo.Binder, env: Environment) -> Vector:
         """Return the first vector of the binder's sort that is unused in the scope."""
         return self.encoding.unused(binder.sort, env.values())
 
@@ -413,8 +393,8 @@ class Relaxation:
 def _kept(effect: Effect, relation: str) -> bool:
     """Return True if `same` of the relation is a conjunct of an `ensure`."""
     return any(
-        isinstance(part, Same) and part.relation == relation
+        isinstance(part, fo.Same) and part.relation == relation
         for statement in effect.statements
         if isinstance(statement, Ensure)
-        for part in conjuncts(statement.formula)
+        for part in fo.conjuncts(statement.formula)
     )

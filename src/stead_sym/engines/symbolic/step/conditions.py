@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.representatives import Draw, Naming, Place
 from stead_sym.engines.symbolic.encode.values import FRESH, Vector, bits_of
 from stead_sym.engines.symbolic.step.formulas import Compiler, Environment
-from stead_sym.logic.syntax import Binder, free_variables
 from stead_sym.relational.schema import Value
 
 
@@ -71,7 +71,7 @@ class ConditionCompiler:
                     scope[binder.name] = vector
                     constants = self.deployment.constants[vector.sort]
                     among = encoding.active(vector.sort, vector) | encoding.is_among(vector, constants)
-                    if free_variables(where) & fresh.keys():
+                    if fo.free_variables(where) & fresh.keys():
                         drawn = drawn & among & self.compiler.formula(where, scope)
                     else:
                         asked += [among, *self.compiler.conjuncts(where, scope)]
@@ -92,7 +92,7 @@ class ConditionCompiler:
         local = frozenset(bits_of(term for name, term in scope.items() if name not in env))
         return Conditions(scope, local, tuple(asked), drawn, taken)
 
-    def _fresh_vector(self, binder: Binder, scope: Environment) -> Vector:
+    def _fresh_vector(self, binder: fo.Binder, scope: Environment) -> Vector:
         """Return the vector of a fresh variable.
 
         Any of n unused values may be drawn: with a one-hot vector each does not need an action (`effects`).
@@ -102,7 +102,7 @@ class ConditionCompiler:
         return self.compiler.bound_vector(binder, scope)
 
     def _draw(
-        self, place: Place, binder: Binder, vector: Vector, others: Sequence[Vector], scope: Environment
+        self, place: Place, binder: fo.Binder, vector: Vector, others: Sequence[Vector], scope: Environment
     ) -> Bdd:
         """Return the possible next fresh values, outside ad(D) and C and none of ``others``.
 

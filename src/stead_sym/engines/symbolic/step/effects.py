@@ -27,6 +27,7 @@ from itertools import count
 from math import prod
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.integer_terms import out_of_range, without_integer_terms
 from stead_sym.deployment.restriction import Restriction
@@ -48,7 +49,6 @@ from stead_sym.engines.symbolic.step.updates import (
     mentioned_variables,
     shared_variables,
 )
-from stead_sym.logic.syntax import Term, Var, conjunction
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
 
@@ -259,7 +259,7 @@ class EffectCompiler:
         A number is enumerated if it distinguishes facts of several fields in some statement.
         """
         written = _written_vectors(effect, conditions)
-        fields = set[Term]()
+        fields = set[fo.Term]()
         for statement in effect.statements:
             if isinstance(statement, Insert | Delete):
                 within = self.writer.numbers(statement.atom.relation)
@@ -267,7 +267,7 @@ class EffectCompiler:
         return {
             name: vector
             for name, vector in written.items()
-            if vector.one_hot or (vector.sort in self.encoding.first and Var(name) not in fields)
+            if vector.one_hot or (vector.sort in self.encoding.first and fo.Var(name) not in fields)
         }
 
     def _agreeing(self, effect: Effect, conditions: Conditions, loose: Set[str]) -> Set[str]:
@@ -384,7 +384,7 @@ class EffectCompiler:
 
     def _ensured(self, effect: Effect, env: Environment) -> Bdd:
         """Return the relation of an `ensure` alternative: `when` over D, its formulas over D ⊕ D'."""
-        asked = conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
+        asked = fo.conjunction(tuple(s.formula for s in effect.statements if isinstance(s, Ensure)))
         relation = self.manager.conj(
             [
                 self.compiler.formula(effect.when, env),

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.encoding import Encoding
@@ -25,32 +26,12 @@ from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import refuse_unknown, value_of
 from stead_sym.logic.integers import linear_in
 from stead_sym.logic.kernel import Core, core, outside_kernel
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Compare,
-    Count,
-    Empty,
-    Equal,
-    Exists,
-    Expanded,
-    Formula,
-    Iff,
-    Not,
-    Same,
-    Temporal,
-    Term,
-    Truth,
-    conjuncts,
-    free_variables,
-)
 from stead_sym.relational.schema import Value
 
 Environment: TypeAlias = Mapping[str, Vector | Value]
 """The vector or the fixed value of each variable in scope."""
 
-Reading: TypeAlias = tuple[Formula, tuple[tuple[str, Vector | Value], ...]]
+Reading: TypeAlias = tuple[fo.Formula, tuple[tuple[str, Vector | Value], ...]]
 """A formula with the vectors or values of its free variables, which determine its meaning."""
 
 
@@ -69,7 +50,7 @@ class Compiler:
         self.manager = encoding.manager
         self._memo: dict[tuple[Reading, bool], Bdd] = {}
 
-    def formula(self, formula: Expanded, env: Environment, *, joint: bool = False) -> Bdd:
+    def formula(self, formula: fo.Expanded, env: Environment, *, joint: bool = False) -> Bdd:
         """Return ⟦f⟧ over the state bits and the vectors that ``env`` gives to f's free variables.
 
         With ``joint`` the formula is interpreted over D ⊕ D' (an `ensure`): quantifiers range over ad(D ⊕ D')
@@ -79,7 +60,7 @@ class Compiler:
         return self._compiled(core(formula), env, joint)
 
     def _compiled(self, formula: Core, env: Environment, joint: bool) -> Bdd:
-        if isinstance(formula, Not):
+        if isinstance(formula, fo.Not):
             return ~self._compiled(formula.body, env, joint)
         key = (reading(formula, env), joint)
         if key not in self._memo:
@@ -97,38 +78,42 @@ class Compiler:
             return self._compiled(f, env, joint)
 
         match formula:
-            case Truth(value):
+            case fo.Truth(value):
                 return m.true if value else m.false
-            case Equal() | Compare() if (form := linear_in(formula, env, self.encoding.schema)) is not None:
-                own = {name: env[name] for name in free_variables(formula)}  # all that the diagram depends on
+            case fo.Equal() | fo.Compare() if (
+                form := linear_in(formula, env, self.encoding.schema)
+            ) is not None:
+                own = {
+                    name: env[name] for name in fo.free_variables(formula)
+                }  # all that the diagram depends on
                 return self._integers.compared(form, own, joint)
-            case Equal(left, right):
+            case fo.Equal(left, right):
                 return self.encoding.equal(denoted(left, env), denoted(right, env))
-            case Compare(ordering, left, right):
+            case fo.Compare(ordering, left, right):
                 return self.encoding.compares(ordering, formula.sort, denoted(left, env), denoted(right, env))
-            case Atom(relation, args, primed):
+            case fo.Atom(relation, args, primed):
                 if primed and not joint:
                     raise ValueError(f"primed symbol outside `ensure`: {formula}")
                 refuse_unknown(relation, self.encoding.schema)
                 return self.encoding.relation(relation, tuple(denoted(t, env) for t in args), primed)
-            case And():
+            case fo.And():
                 return m.conj(map(here, merged(formula, self.single)))
-            case Iff(left, right):
+            case fo.Iff(left, right):
                 return here(left).equiv(here(right))
-            case Exists(binder, body):
+            case fo.Exists(binder, body):
                 return self._exists(binder, body, env, joint)
-            case Count("atleast", number, binder, body):
+            case fo.Count("atleast", number, binder, body):
                 return self._at_least(number, binder, body, env, joint)
-            case Same(relation):
+            case fo.Same(relation):
                 facts = self.encoding.dynamic_facts[relation]
                 atom = self.encoding.atom
                 return m.conj(atom(fact, primed=True).equiv(atom(fact)) for fact in facts)
-            case Empty(relation):
+            case fo.Empty(relation):
                 if self.encoding.static_facts[relation]:
                     return m.false
                 facts = self.encoding.dynamic_facts[relation]
                 return m.conj(~self.encoding.atom(fact, primed=True) for fact in facts)
-            case _ if isinstance(formula, Temporal):
+            case _ if isinstance(formula, fo.Temporal):
                 raise ValueError(f"temporal operator in a first-order formula: {formula}")
             case _:
                 raise outside_kernel(formula)
@@ -139,7 +124,7 @@ class Compiler:
         plain = self if type(self) is Compiler else Compiler(self.encoding, single=self.single)
         return Integers(self.encoding, plain)
 
-    def _exists(self, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
+    def _exists(self, binder: fo.Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """Return ∃ bits(x). active(x) ∧ ⟦body⟧ for the bound variable x."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
@@ -150,25 +135,25 @@ class Compiler:
         )
         return self.manager.and_exist(frozenset(vector.bits), among, inner)
 
-    def _at_least(self, number: int, binder: Binder, body: Core, env: Environment, joint: bool) -> Bdd:
+    def _at_least(self, number: int, binder: fo.Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """Return the set where active(x) ∧ ⟦body⟧ for at least ``number`` values of the bound variable x."""
         vector = self.bound_vector(binder, env)
         inner = self._compiled(body, {**env, binder.name: vector}, joint)
         among = self.ranging(binder, vector, body, joint=joint) & self._some(binder, body, env)
         return self.so_many(number, vector, inner & among)
 
-    def _some(self, binder: Binder, body: Core, env: Environment) -> Bdd:
+    def _some(self, binder: fo.Binder, body: Core, env: Environment) -> Bdd:
         """Return the condition that the one-hot vectors in the formula have a value.
 
         The bound variable is excepted, whose name may also be one of the scope. A code with several bits set
         encodes no value, and over all such codes a quantified function can have exponentially many nodes.
         """
-        names = free_variables(body) - {binder.name}
+        names = fo.free_variables(body) - {binder.name}
         terms = dict.fromkeys(env[name] for name in sorted(names) if name in env)
         one_hot = (term for term in terms if isinstance(term, Vector) and term.one_hot)
         return self.manager.conj(map(self.encoding.valid, one_hot))
 
-    def ranging(self, binder: Binder, vector: Vector, body: Core, *, joint: bool = False) -> Bdd:
+    def ranging(self, binder: fo.Binder, vector: Vector, body: Core, *, joint: bool = False) -> Bdd:
         """Return a function whose conjunction with ⟦body⟧ is active(x) ∧ ⟦body⟧ for the bound variable x.
 
         It is over x's vector; for `x in s` any declared value qualifies.
@@ -180,11 +165,11 @@ class Compiler:
         active = self.encoding.active(vector.sort, vector)
         return active | self.encoding.active(vector.sort, vector, primed=True) if joint else active
 
-    def conjuncts(self, formula: Expanded, env: Environment) -> Iterator[Bdd]:
+    def conjuncts(self, formula: fo.Expanded, env: Environment) -> Iterator[Bdd]:
         """Yield sets whose intersection is ⟦f⟧: one per conjunct of f."""
         whole = core(formula)
-        parts = merged(whole, self.single) if isinstance(whole, And) else (whole,)
-        return (self._compiled(conjunct, env, False) for part in parts for conjunct in conjuncts(part))
+        parts = merged(whole, self.single) if isinstance(whole, fo.And) else (whole,)
+        return (self._compiled(conjunct, env, False) for part in parts for conjunct in fo.conjuncts(part))
 
     def offered(self, tool: Tool, terms: Sequence[Vector | Value]) -> Bdd:
         """Return the states in which the call of the tool with these arguments is offered.
@@ -205,7 +190,7 @@ class Compiler:
             return self.encoding.active(sort, argument)
         return self.manager.true if isinstance(argument, str) else self.encoding.valid(argument)
 
-    def bound_vector(self, binder: Binder, env: Environment) -> Vector:
+    def bound_vector(self, binder: fo.Binder, env: Environment) -> Vector:
         """Return the first vector of the binder's sort that is unused in the scope."""
         return self.encoding.unused(binder.sort, env.values(), self.role)
 
@@ -219,11 +204,11 @@ class Compiler:
         return m.at_least(number, [m.cofactor(member, self.encoding.code(vector, value)) for value in values])
 
 
-def reading(formula: Formula, env: Environment) -> Reading:
+def reading(formula: fo.Formula, env: Environment) -> Reading:
     """Return a formula with the entries of ``env`` for its free variables."""
-    return formula, tuple(sorted((x, env[x]) for x in free_variables(formula)))
+    return formula, tuple(sorted((x, env[x]) for x in fo.free_variables(formula)))
 
 
-def denoted(term: Term, env: Environment) -> Vector | Value:
+def denoted(term: fo.Term, env: Environment) -> Vector | Value:
     """Return the vector or the value that a term denotes."""
     return value_of(term, env)

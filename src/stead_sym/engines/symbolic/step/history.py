@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import Before, Kept, LastStep, SinceThen
 from stead_sym.deployment.tool import Tool
@@ -18,7 +19,6 @@ from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.encode.values import coded
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.engines.symbolic.step.parameters import Parameters
-from stead_sym.logic.syntax import Formula
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation
 
@@ -148,7 +148,7 @@ class Histories:
     def _atom(self, fact: Fact, primed: bool = False) -> Bdd:
         return self.encoding.atom(fact, primed)
 
-    def _read(self, formula: Formula, kept: SinceThen | Before, fact: Fact) -> Bdd:
+    def _read(self, formula: fo.Formula, kept: SinceThen | Before, fact: Fact) -> Bdd:
         """Return the states in which the formula is true of the values of a fact."""
         return self.compiler.formula(formula, dict(zip(kept.variables, fact.args, strict=True)))
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+import stead_sym.logic.syntax as fo
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of
 from stead_sym.logic.integers import Item, Linear, coefficients, decided
-from stead_sym.logic.syntax import Binder, Const, Each, Formula, Tally, Term, Weight
 from stead_sym.relational.schema import Value
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Integers:
         m, items, constant = self.manager, list[tuple[Bdd, int]](), form.constant
         exclusive: list[Item[Bdd]] = []
         for part, times in form.parts:
-            if isinstance(part, Tally):
+            if isinstance(part, fo.Tally):
                 items += self._tally(part.each, times, env, joint, m.true)
                 continue
             constant += self._least(env[part.name], times)
@@ -69,17 +69,17 @@ class Integers:
         return [(m.var(bit), times << k) for k, bit in enumerate(reversed(term.bits))]
 
     def _tally(
-        self, each: Formula, times: int, env: _Environment, joint: bool, where: Bdd
+        self, each: fo.Formula, times: int, env: _Environment, joint: bool, where: Bdd
     ) -> Iterator[tuple[Bdd, int]]:
         """Yield the states in which each instance of a tally counts, with its weight."""
         m, encoding = self.manager, self.encoding
-        inner, vectors, binders = dict(env), list[Vector](), list[Binder]()
-        while isinstance(each, Each):
+        inner, vectors, binders = dict(env), list[Vector](), list[fo.Binder]()
+        while isinstance(each, fo.Each):
             vectors.append(encoding.unused(each.binder.sort, inner.values()))
             binders.append(each.binder)
             inner[each.binder.name] = vectors[-1]
             each = each.body
-        assert isinstance(each, Weight)
+        assert isinstance(each, fo.Weight)
         body, compiler = each.condition, self._compiler
         assert compiler is not None
         ranging = [
@@ -92,7 +92,7 @@ class Integers:
         for values, case in self._instances(member, vectors):
             inner = {**env, **{name: values.get(v, v) for name, v in zip(names, vectors, strict=True)}}
             rest = frozenset(bits_of(v for v in vectors if v not in values))
-            for term in each.of or (Const("1"),):
+            for term in each.of or (fo.Const("1"),):
                 for counts, weight in self._weighed(term, times, inner, joint, case):
                     yield m.exist(rest, counts), weight
 
@@ -121,12 +121,12 @@ class Integers:
         return self.manager.count(member, around) == self.manager.count(some, around - bits)
 
     def _weighed(
-        self, term: Term, times: int, env: _Environment, joint: bool, where: Bdd
+        self, term: fo.Term, times: int, env: _Environment, joint: bool, where: Bdd
     ) -> Iterator[tuple[Bdd, int]]:
         """Yield the summands of a term in the given states."""
         parts, constant = coefficients(term, times)
         for part, own in parts.items():
-            if isinstance(part, Tally):
+            if isinstance(part, fo.Tally):
                 yield from self._tally(part.each, own, env, joint, where)
             else:
                 constant += self._least(env[part.name], own)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count, islice, product
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.leaps import Asked
 from stead_sym.deployment.restriction import Restriction
@@ -20,7 +21,6 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.step.grounding import Grounding
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.syntax import Empty, Same, conjuncts
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 
@@ -45,8 +45,8 @@ class Leap(Grounding):
         self.outside = deployment.outside
         self.asked = core(postcondition(effect))
         self.when = core(effect.when)
-        self._kept = {part.relation for part in conjuncts(self.asked) if isinstance(part, Same)}
-        gone = {part.relation for part in conjuncts(self.asked) if isinstance(part, Empty)}
+        self._kept = {part.relation for part in fo.conjuncts(self.asked) if isinstance(part, fo.Same)}
+        gone = {part.relation for part in fo.conjuncts(self.asked) if isinstance(part, fo.Empty)}
         self._bits: dict[str, Fact] = {}
         self._after: dict[Fact, Bdd] = {}
         self._holding: dict[tuple[str, Value], list[Fact]] = {}
@@ -123,10 +123,10 @@ class Leap(Grounding):
         """Return ⟦f⟧, over D ⊕ D'."""
         m = self.manager
         match f:
-            case Same(relation):
+            case fo.Same(relation):
                 own = [fact for fact in self._after if fact.relation == relation]
                 return m.conj(self._after[fact].equiv(self.encoding.atom(fact)) for fact in own)
-            case Empty(relation):
+            case fo.Empty(relation):
                 return m.conj(~after for fact, after in self._after.items() if fact.relation == relation)
             case _:
                 return super().ground(f, sigma)

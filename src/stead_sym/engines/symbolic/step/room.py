@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.step.formulas import Environment
 from stead_sym.engines.symbolic.step.updates import Writer
-from stead_sym.logic.syntax import TRUE, free_variables
 from stead_sym.relational.schema import Value
 
 
@@ -54,7 +54,7 @@ class Room:
         if any(isinstance(s, Delete | Clear) for s in effect.statements):
             return None
         inserts = [s for s in effect.statements if isinstance(s, Insert)]
-        sure = _mentioned(s for s in inserts if s.where == TRUE and not s.binders)
+        sure = _mentioned(s for s in inserts if s.where == fo.TRUE and not s.binders)
         fresh = [binder for binder in effect.fresh if binder.name in _mentioned(inserts)]
         if not sure.issuperset(binder.name for binder in fresh):
             return None
@@ -113,12 +113,12 @@ class Room:
         return self.manager.disj(
             self.manager.exist(one.bound, one.when)
             for s in effect.statements
-            if isinstance(s, Insert) and name in free_variables(s.atom) - {b.name for b in s.binders}
+            if isinstance(s, Insert) and name in fo.free_variables(s.atom) - {b.name for b in s.binders}
             for one in self.writer.affected(s, values)
         )
 
 
 def _mentioned(inserts: Iterable[Insert]) -> frozenset[str]:
     """Return the variables of an effect that its insertions mention, except their own binders."""
-    names = (free_variables(s.atom) - {binder.name for binder in s.binders} for s in inserts)
+    names = (fo.free_variables(s.atom) - {binder.name for binder in s.binders} for s in inserts)
     return frozenset[str]().union(*names)

@@ -16,24 +16,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
+import stead_sym.logic.syntax as fo
 from stead_sym.logic.substitution import fresh_name, substitute
-from stead_sym.logic.syntax import (
-    And,
-    Atom,
-    Binder,
-    Equal,
-    Exists,
-    Formula,
-    Term,
-    Var,
-    conjunction,
-    conjuncts,
-    free_variables,
-    quantify,
-)
 
 
-def merged(formula: And, single: Set[str]) -> tuple[Formula, ...]:
+def merged(formula: fo.And, single: Set[str]) -> tuple[fo.Formula, ...]:
     """Return formulas whose conjunction is equivalent to the given one.
 
     The equivalence holds in every state with at most one fact of each relation of ``single``. Together they
@@ -55,52 +42,52 @@ def merged(formula: And, single: Set[str]) -> tuple[Formula, ...]:
 class _Block:
     """The formula ∃ binders. ⋀ parts."""
 
-    binders: tuple[Binder, ...]
-    parts: tuple[Formula, ...]
+    binders: tuple[fo.Binder, ...]
+    parts: tuple[fo.Formula, ...]
 
     @classmethod
-    def of(cls, formula: Formula) -> _Block:
+    def of(cls, formula: fo.Formula) -> _Block:
         """Return the block of a formula."""
-        binders: list[Binder] = []
-        while isinstance(formula, Exists):
+        binders: list[fo.Binder] = []
+        while isinstance(formula, fo.Exists):
             binders.append(formula.binder)
             formula = formula.body
-        return cls(tuple(binders), tuple(conjuncts(formula)))
+        return cls(tuple(binders), tuple(fo.conjuncts(formula)))
 
     @property
-    def formula(self) -> Formula:
+    def formula(self) -> fo.Formula:
         """The block as a formula."""
-        return quantify(Exists, self.binders, conjunction(self.parts))
+        return fo.quantify(fo.Exists, self.binders, fo.conjunction(self.parts))
 
-    def atoms(self, relation: str) -> list[Atom]:
+    def atoms(self, relation: str) -> list[fo.Atom]:
         """Return the parts that are atoms of a relation, in the state and not in its successor."""
-        return [p for p in self.parts if isinstance(p, Atom) and p.relation == relation and not p.primed]
+        return [p for p in self.parts if isinstance(p, fo.Atom) and p.relation == relation and not p.primed]
 
 
-def _blocks(formulas: Iterable[Formula]) -> list[_Block]:
+def _blocks(formulas: Iterable[fo.Formula]) -> list[_Block]:
     """Return blocks whose conjunction is that of the formulas, one for each conjunct."""
-    return [_Block.of(part) for formula in formulas for part in conjuncts(formula)]
+    return [_Block.of(part) for formula in formulas for part in fo.conjuncts(formula)]
 
 
 def _repeated(blocks: Iterable[_Block], single: Set[str]) -> Set[str]:
     """Return the relations of ``single`` with several atoms among the parts."""
     parts = (part for block in blocks for part in block.parts)
-    number = Counter(part.relation for part in parts if isinstance(part, Atom) and not part.primed)
+    number = Counter(part.relation for part in parts if isinstance(part, fo.Atom) and not part.primed)
     return {relation for relation in single if number[relation] > 1}
 
 
 def _apart(blocks: Iterable[_Block]) -> _Block:
     """Return the conjunction of the blocks as one, with distinct names of the quantified variables."""
     joined = tuple(blocks)
-    taken = set[str]().union(*(free_variables(block.formula) for block in joined))
-    binders: list[Binder] = []
-    parts: list[Formula] = []
+    taken = set[str]().union(*(fo.free_variables(block.formula) for block in joined))
+    binders: list[fo.Binder] = []
+    parts: list[fo.Formula] = []
     for block in joined:
-        names: dict[str, Term] = {}
+        names: dict[str, fo.Term] = {}
         for binder in block.binders:
             name = fresh_name(binder.name, taken)
             taken.add(name)
-            names[binder.name] = Var(name)
+            names[binder.name] = fo.Var(name)
             binders.append(replace(binder, name=name))
         parts += (substitute(part, names) for part in block.parts)
     return _Block(tuple(binders), tuple(parts))
@@ -113,19 +100,19 @@ def _with_one_atom(block: _Block, relation: str) -> _Block:
     """
     first, *others = block.atoms(relation)
     bound = {binder.name for binder in block.binders}
-    images: dict[str, Term] = {}
-    equal: list[Formula] = []
+    images: dict[str, fo.Term] = {}
+    equal: list[fo.Formula] = []
     for other in others:
         for pair in zip(first.args, other.args, strict=True):
-            left, right = (images.get(t.name, t) if isinstance(t, Var) else t for t in pair)
+            left, right = (images.get(t.name, t) if isinstance(t, fo.Var) else t for t in pair)
             if left == right:
                 continue
-            if isinstance(right, Var) and right.name in bound:
+            if isinstance(right, fo.Var) and right.name in bound:
                 variable, value = right, left
-            elif isinstance(left, Var) and left.name in bound:
+            elif isinstance(left, fo.Var) and left.name in bound:
                 variable, value = left, right
             else:
-                equal.append(Equal(left, right))
+                equal.append(fo.Equal(left, right))
                 continue
             images = {name: value if image == variable else image for name, image in images.items()}
             images[variable.name] = value
@@ -139,10 +126,10 @@ def _with_one_atom(block: _Block, relation: str) -> _Block:
 def _separated(block: _Block) -> Iterator[_Block]:
     """Yield blocks whose conjunction is the block, each for variables that its parts connect."""
     bound = {binder.name for binder in block.binders}
-    groups: list[tuple[set[str], list[Formula]]] = [({binder.name}, []) for binder in block.binders]
+    groups: list[tuple[set[str], list[fo.Formula]]] = [({binder.name}, []) for binder in block.binders]
     for part in block.parts:
-        names, linked = set(free_variables(part) & bound), [part]
-        apart: list[tuple[set[str], list[Formula]]] = []
+        names, linked = set(fo.free_variables(part) & bound), [part]
+        apart: list[tuple[set[str], list[fo.Formula]]] = []
         for group in groups:
             if group[0] & names:
                 names |= group[0]

@@ -25,6 +25,7 @@ from itertools import chain, product
 from types import MappingProxyType
 from typing import assert_never
 
+import stead_sym.logic.syntax as fo
 from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.encoding import Field
@@ -32,7 +33,6 @@ from stead_sym.engines.symbolic.encode.mutex import Key, is_declared, keys_of
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of, number_in
 from stead_sym.engines.symbolic.step.formulas import Compiler, Environment, denoted
 from stead_sym.engines.symbolic.step.invariants import Arrival, Codes, may_meet, meeting
-from stead_sym.logic.syntax import Var, conjunction, free_variables
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 
@@ -430,14 +430,14 @@ class Writer:
             scope[binder.name] = self.compiler.bound_vector(binder, scope)
         bound = {b.name: scope[b.name] for b in statement.binders}
         # A deleted fact must hold, so the values of the atom are active.
-        about = conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
+        about = fo.conjunction((atom, statement.where)) if isinstance(statement, Delete) else statement.where
         ranging = (
             self.compiler.ranging(binder, vector, about)
             for binder in statement.binders
             if isinstance(vector := bound[binder.name], Vector)
         )
         when = m.conj([*ranging, self.compiler.formula(statement.where, scope)])
-        in_atom = {t.name for t in atom.args if isinstance(t, Var)} & bound.keys()
+        in_atom = {t.name for t in atom.args if isinstance(t, fo.Var)} & bound.keys()
         when = m.exist(frozenset(bits_of(v for name, v in bound.items() if name not in in_atom)), when)
         if when == m.false:
             return
@@ -499,4 +499,4 @@ def shared_variables(effect: Effect, few: Set[str]) -> frozenset[str]:
 def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
     """Return the variables of an effect that an insertion or deletion mentions, except its own binders."""
     own = {binder.name for binder in statement.binders}
-    return (free_variables(statement.atom) | free_variables(statement.where)) - own
+    return (fo.free_variables(statement.atom) | fo.free_variables(statement.where)) - own
