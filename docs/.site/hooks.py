@@ -106,3 +106,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         parts += [_LINK.sub(moved, markdown[last : fence.start()]), block]
         last = fence.end()
     return "".join([*parts, _LINK.sub(moved, markdown[last:])])
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Write the names of formulas in signatures as readers have them, without the alias of our modules."""
+    return html.replace('<span class="n">fo</span><span class="o">.</span>', "")
