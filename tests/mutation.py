@@ -1786,19 +1786,25 @@ MUTATIONS = (
     Mutation(
         "a step that doubles a key is not told apart",
         "step/updates.py",
-        "doubling = doubling | met",
+        "doubled[field] = met",
+        "pass",
+    ),
+    Mutation(
+        "a step doubles a key of a fact that it deletes by another statement",
+        "step/updates.py",
+        "doubled.pop(field, None)",
         "pass",
     ),
     Mutation(
         "a step that doubles a key is no error",
         "step/effects.py",
-        "exceeding = exceeding | params.selected(doubled, values)",
+        "exceeding = exceeding | params.selected(m.exist(drawn, inside & doubled), values)",
         "pass",
     ),
     Mutation(
         "a step that doubles a key is taken",
         "step/effects.py",
-        "inside = inside & ~written.doubling",
+        "inside = inside & ~doubled",
         "pass",
         harmless="The step is an error as soon as its source is reached, so that nothing after it is asked.",
     ),

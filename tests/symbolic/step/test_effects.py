@@ -11,7 +11,7 @@ from generated.deployments import deployments
 from generated.guess_breakers import short_of_room
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.restriction import theorem_restriction
-from stead_sym.deployment.semantics import exceeded, offer, successors
+from stead_sym.deployment.semantics import breaks_claim, offer, successors
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.explicit.explore import explore
 from stead_sym.engines.symbolic.plan.guess import first_guess
@@ -45,6 +45,7 @@ _SHARED = (
     "delete M(_)",
     "delete K(y, tb) for y: rec",
     "insert K(y, tb) for y: rec where M(y) & ~K(y, _)",
+    "insert K(y, tb) for y: rec where M(y)",
     "insert Here(r0)",
     "delete Here(y) for y: rec where K(y, ta)",
 )
@@ -61,7 +62,7 @@ sort tag = {{ ta, tb }}
 relation Rec(rec)
 relation M(rec)
 relation N(rec)
-relation K(rec, tag)
+relation K(rec{key}, tag)
 relation Here(rec)
 init
   Rec(r0)
@@ -105,7 +106,8 @@ def overlapping(draw):
         body = "\n    ".join(["choose q: tag"] * chosen + draw(st.permutations(lines + tagged)))
         params = "p: rec, q: tag" if tagged and not chosen else "p: rec"
         tools.append(f"tool t{number}({params})\n  guard {guard}\n  effect\n    {body}")
-    return parse_deployment(_OVERLAP.format(tools="\n".join(tools)))
+    key = draw(st.sampled_from(["", " key"]))
+    return parse_deployment(_OVERLAP.format(key=key, tools="\n".join(tools)))
 
 
 class Compiled:
@@ -169,7 +171,7 @@ def compared(deployment):
         reject()
     except DefinitionError as error:
         run = (error.trace.start, *(step.state for step in error.trace.steps))
-        states = tuple(state for state in run if exceeded(deployment, state) is None)
+        states = tuple(state for state in run if not breaks_claim(deployment, state))
     return restriction, Compiled(deployment, restriction), states
 
 
@@ -181,12 +183,15 @@ def assert_as_defined(deployment):
         found = {call: successors(deployment, call, state, restriction) for call in calls}
         assert compiled.effective(state) == {call for call, after in found.items() if after.exist}
         assert compiled.steps(state) == {
-            (call, s) for call, after in found.items() for s in after.inside if not exceeded(deployment, s)
+            (call, s)
+            for call, after in found.items()
+            for s in after.inside
+            if not breaks_claim(deployment, s)
         }
         assert compiled.past_a_bound(state) == {
             call
             for call, after in found.items()
-            if any(exceeded(deployment, s) for s in (*after.inside, *after.outside))
+            if any(breaks_claim(deployment, s) for s in (*after.inside, *after.outside))
         }
 
 
@@ -208,13 +213,22 @@ def test_what_all_actions_do_meets_what_one_of_them_does(deployment):
     assert_as_defined(deployment)
 
 
+def test_what_one_action_deletes_is_no_second_fact_of_a_key():
+    """Of each record the tag becomes tb, of one by a statement of its own."""
+    tool = (
+        "tool t(p: rec)\n  guard Rec(p)\n  effect\n"
+        "    set K(p, tb)\n    insert K(y, tb) for y: rec where K(y, _)\n"
+    )
+    assert_as_defined(parse_deployment(_OVERLAP.format(key=" key", tools=tool)))
+
+
 @pytest.mark.parametrize("guard", ["Here(p) | (p = r1 & N(r0))", "(Here(r0) & M(p)) | (Here(r1) & ~M(p))"])
 def test_some_calls_tell_which_fact_is_cleared_and_some_do_not(guard):
     """That of one record can only be made where it is here, that of the other also where it is not; or which
     record is here is a matter of another relation."""
     tool = f"tool t(p: rec)\n  guard {guard}\n  effect\n    insert M(p)\n    clear Here\n"
     move = "tool move(p: rec)\n  effect\n    clear Here\n    insert Here(p)\n"
-    deployment = parse_deployment(_OVERLAP.format(tools=tool + move))
+    deployment = parse_deployment(_OVERLAP.format(key="", tools=tool + move))
     assert Compiled(deployment, theorem_restriction(deployment, ())).plan.guess.singles == {"Here"}
     assert_as_defined(deployment)
 

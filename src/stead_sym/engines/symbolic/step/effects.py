@@ -221,9 +221,9 @@ class EffectCompiler:
             lacking = m.exist(drawn, self.room.lacking(effect, terms, case & written.outside))
             overflow = overflow | params.selected(lacking, values)
             inside = case & ~written.outside
-            doubled = m.exist(drawn, inside & written.doubling)
-            exceeding = exceeding | params.selected(doubled, values)
-            inside = inside & ~written.doubling
+            doubled = m.disj(written.doubled.values())
+            exceeding = exceeding | params.selected(m.exist(drawn, inside & doubled), values)
+            inside = inside & ~doubled
             if room is None:
                 kept = self.room.after({**shared[kind].write.updates, **written.updates})
                 too_many = m.exist(drawn, inside & ~kept)

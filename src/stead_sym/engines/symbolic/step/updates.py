@@ -41,8 +41,8 @@ from stead_sym.relational.schema import Value
 class Write:
     """The new values of the written bits over the old ones.
 
-    ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubling``:
-    those after which two facts with one declared key would hold, which no field has a code for. ``broken``:
+    ``outside``: the states in which a fact without bits would be inserted, one outside U_f. ``doubled``:
+    those after which two facts with one declared key would hold, for which a field has no code. ``broken``:
     the assumed keys of the encoding of which two facts could hold afterwards; one that an earlier write of
     the same `Writer` violates is not tested again. ``breaking`` has other keys, each with the states that
     violate it if they are among the alternative's common ones. The common condition of all its actions is as
@@ -51,7 +51,7 @@ class Write:
 
     updates: Mapping[str, Bdd]
     outside: Bdd
-    doubling: Bdd
+    doubled: Mapping[Field, Bdd]
     broken: frozenset[Key]
     breaking: Mapping[frozenset[Key], Bdd]
 
@@ -156,7 +156,7 @@ class Writer:
                     outside = outside | self._collect(statement, values, facts)
                 case _:
                     pass
-        nothing = Write({}, outside, self.manager.false, frozenset(), {})
+        nothing = Write({}, outside, {}, frozenset(), {})
         alone = Shared(values.keys(), common, _Facts(), nothing)
         write = self._write(effect, facts, self.manager.true, alone, _NOTHING)
         return dataclasses.replace(alone, facts=facts, write=write)
@@ -257,15 +257,17 @@ class Writer:
         m, care = self.manager, self.encoding.care
         broken = set(self._broken_singles(effect, case, own, shared, told)) | shared.write.broken
         updates: dict[str, Bdd] = {}
-        doubling, breaking = shared.write.doubling, dict[frozenset[Key], Bdd]()
+        breaking = dict[frozenset[Key], Bdd]()
+        doubled = dict(shared.write.doubled)  # of a field that the action writes, too, known again below
         for field in dict.fromkeys((*own.leaving, *own.arriving)):
             within = case & self.encoding.well_coded(field) if care == m.true else case
             leaving = self._leaving([field], own, shared.facts)
             come = self._arrivals([field], own, shared.facts)
+            doubled.pop(field, None)
             if len(field.facts) > 1 and come:
                 met = within & meeting(m, self._occupied(field) & ~leaving, come)
-                if is_declared(field, self.encoding.schema):
-                    doubling = doubling | met
+                if met != m.false and is_declared(field, self.encoding.schema):
+                    doubled[field] = met
                 elif met != m.false:
                     keys = keys_of(field)
                     breaking[keys] = breaking.get(keys, m.false) | met
@@ -274,7 +276,7 @@ class Writer:
                 if settled is not None:
                     updates[bit] = settled
         self._broken |= broken
-        return Write(updates, shared.write.outside, doubling, frozenset(broken), breaking)
+        return Write(updates, shared.write.outside, doubled, frozenset(broken), breaking)
 
     def _leaving(self, fields: Iterable[Field], *of: _Facts) -> Bdd:
         """Return the states in which a fact of the fields holds and is deleted by any of the statements."""
