@@ -54,6 +54,7 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
         " & ~Line(_, dirty) & ~Line(_, exclusive)",
         " & ~Line(_, dirty)",
     ),
+    "leader_between": None,
     "leader_ring": ("passes smaller numbers on", "Pending(i, n) & Below(n, i)", "Pending(i, n) & i != n"),
     "lock_service": ("keeps the lock that it grants", "    delete Free(l)\n", ""),
     "moesi": (
@@ -78,8 +79,9 @@ FAULTS: dict[str, tuple[str, str, str] | None] = {
     "two_phase_commit": ("commits without all votes", " & forall n: node. (Node(n) -> Yes(n))", ""),
 }
 """The fault of a protocol's faulty variant, a text of its file, and the text that replaces it; None
-where there is none: `german_data` is `german` with data, a run of a faulty `client_database` has records
-of four sorts, and one of a faulty `sharded_store` breaks a declared key, which is an error of the file."""
+where there is none: `german_data` is `german` with data, `leader_between` is `leader_ring` in another form, a
+run of a faulty `client_database` has records of four sorts, and one of a faulty `sharded_store` breaks a
+declared key, which is a verdict on that key."""
 
 
 def variants(name: str) -> Iterator[tuple[str, st.Deployment]]:

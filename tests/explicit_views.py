@@ -45,11 +45,12 @@ class Explicit:
     def broken(self, state: Instance) -> str:
         """The first of what is assumed that is false, if one is."""
         for one in self.assumed:
-            if one.relation is None:
+            relation = one.name.removeprefix("key of ")
+            if relation == one.name:
                 if not holds(one.sentence, state):
                     return one.name
             else:
-                facts = (Fact(one.relation, args) for args in state.by_relation.get(one.relation, ()))
+                facts = (Fact(relation, args) for args in state.by_relation.get(relation, ()))
                 if any(True for _ in broken_keys(state.schema, facts)):
                     return one.name
         return ""

@@ -3573,6 +3573,48 @@ MUTATIONS = (
         "return max(0, k + named + kept - min(fewest) - 1)",
     ),
     Mutation(
+        "the checker takes a sentence to be about facts of its relations that is about all values",
+        "/certificate/checker/needed.py",
+        "if not (binder.declared or names_in_fact(body, binder.name)):",
+        "if False:",
+    ),
+    Mutation(
+        "the checker looks at no step for what a sentence is about",
+        "/certificate/checker/needed.py",
+        "return about is None or atom.relation in about",
+        "return about is None",
+    ),
+    Mutation(
+        "the checker looks at one value of a variable for what is assumed",
+        "/certificate/checker/formulas.py",
+        "yield from (there & one for one in false)",
+        "yield from (there & one for one in false)\n                    break",
+    ),
+    Mutation(
+        "a sentence is taken to be about facts of its relations that is about all values",
+        "/analyses/views/needs.py",
+        "if not (binder.declared or is_old(body, binder.name, frozenset())):",
+        "if False:",
+    ),
+    Mutation(
+        "no step is looked at for what a sentence is about",
+        "/analyses/views/steps.py",
+        "if relations is not None and atom.relation not in relations:",
+        "if relations is not None:",
+    ),
+    Mutation(
+        "the number of a kind with many records is that of its sort",
+        "/analyses/views/records.py",
+        "self._number = Counter(own.of.values())",
+        "self._number = Counter(dict.fromkeys(own.of.values(), 1))",
+    ),
+    Mutation(
+        "values that effects bring in keep a bound that many identifiers have",
+        "/analyses/deepening/deepen.py",
+        "        if fresh.get(sort)\n",
+        "        if False\n",
+    ),
+    Mutation(
         "the checker counts a witness once for all values of a variable",
         "/certificate/checker/needed.py",
         "return prod(number for number in numbers if number is not None)",
@@ -3630,7 +3672,7 @@ MUTATIONS = (
     Mutation(
         "the checker does not ask whether invariants are kept",
         "/certificate/checker/over_names.py",
-        "            self.broken.append((name, ~formulas(sentence, {})))",
+        "            self.broken.append((name, tuple(formulas.refuting(sentence, {}))))",
         "            pass",
     ),
     Mutation(
@@ -3902,7 +3944,7 @@ MUTATIONS = (
         "an invariant is assumed initially",
         "/analyses/views/closure.py",
         "            if one.starting:\n",
-        "            if one.relation:\n",
+        "            if one.sort:\n",
     ),
     Mutation(
         "an invariant is assumed that asks for a record",
@@ -3921,15 +3963,15 @@ MUTATIONS = (
     Mutation(
         "an invariant is looked at over as many records as a view",
         "/analyses/views/closure.py",
-        "self._work([self.needs.refuted(one.sentence)], one.relation)",
-        "self._work([Counter()], one.relation)",
+        "self._work([self.needs.refuted(one.sentence)], one.relations)",
+        "self._work([Counter()], one.relations)",
     ),
     Mutation(
         "a key that is not kept is assumed",
         "/analyses/views/closure.py",
         "                    if case != self.diagrams.manager.false:\n"
         "                        return Closure(self, rounds",
-        "                    if case != self.diagrams.manager.false and not one.relation:\n"
+        '                    if case != self.diagrams.manager.false and "key of" not in one.name:\n'
         "                        return Closure(self, rounds",
     ),
     Mutation(

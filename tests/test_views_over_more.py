@@ -104,6 +104,71 @@ def test_the_same_step_is_not_excluded_where_some_run_takes_it(text: str) -> Non
     assert found.found["quiet"].every_number is None
 
 
+AXIOM = """
+deployment axiom
+sort a
+relation Of(a)
+relation Way(a, a)
+relation At(a)
+bound a any
+initially any Of, Way, At where {given} & (forall x: a. Of(x)) & ~exists x: a. At(x)
+invariant known {given}
+event arrive(x: a)
+  guard Of(x)
+  effect
+    fresh y: a
+    insert At({new})
+{more}
+tool wait()
+spec asked AG {given}
+"""
+ON = "(forall x, y, z: a. (Way(x, y) & Way(y, z) -> Way(x, z)))"
+LEADING = """event lead(x: a, y: a)
+  guard At(x) & At(y)
+  effect insert Way(x, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "new", "more", "holds"),
+    [
+        (ON, "y", "", True),  # three values, and no statement writes Way
+        (ON, "x", LEADING, False),
+        (ON, "x", "event none()\n  effect clear Way\n", True),
+        ("(forall x: a. Of(x))", "x", "", True),
+        ("(forall x: a. Of(x))", "y", "", False),  # about all values, those in facts of At too
+        ("(forall x: a. (At(x) -> Of(x)))", "y", "", False),
+        ("(atmost 1 x: a. Of(x) | x = x)", "y", "", False),
+        ("(forall x: a. (Of(x) | Way(x, x)))", "y", "", False),
+    ],
+)
+def test_a_sentence_about_relations_that_no_statement_writes_stays_true(
+    given: str, new: str, more: str, holds: bool, tmp_path: Path
+) -> None:
+    """Unless it is about values that only facts of other relations have."""
+    deployment = st.parse_deployment(AXIOM.format(given=given, new=new, more=more))
+    found = deepen(deployment, limit=2, findings=False)
+    assert found["asked"].holds is (True if holds else found["asked"].holds)
+    assert (found["asked"].holds is True) == holds
+    if holds:
+        write_views(found, tmp_path)
+        assert st.check_certificate(tmp_path).verdicts["asked"] == "holds"
+
+
+@pytest.mark.parametrize("given", ["(forall x: a. Of(x))", "(forall x: a. (Of(x) | ~Way(x, x)))"])
+def test_a_certificate_is_refused_where_a_step_makes_other_values_active(given: str, tmp_path: Path) -> None:
+    """The same views with a step that brings in a value of which the sentence is false."""
+    text = AXIOM.format(given=given, new="x", more="")
+    write_views(deepen(st.parse_deployment(text), limit=1, findings=False), tmp_path)
+    data = json.loads((tmp_path / DOCUMENT).read_text())
+    for change in ("insert At(y)", "insert At(y)\n    insert Way(y, y)"):
+        other = text.replace("insert At(x)", change)
+        data["deployment"].update(text=other, sha256=digest(other))
+        (tmp_path / DOCUMENT).write_text(json.dumps(data))
+        with pytest.raises(CertificateRejected):
+            st.check_certificate(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("number", "operations", "why"),
     [

@@ -56,14 +56,14 @@ _Work: TypeAlias = tuple[Tool, Effect, Sizes]
 class Assumed:
     """A ``sentence`` of I, with its ``name``.
 
-    If it states that a ``relation`` has its key, ``relation`` is set. If it states that a sort has at most a
-    ``bound`` of values, ``sort`` is set. If ``starting``, its truth in initial instances has to be checked,
-    since nothing in their definition implies it.
+    If its truth depends on the facts of some relations only, these are its ``relations``. If it states that a
+    sort has at most a ``bound`` of values, ``sort`` is set. If ``starting``, its truth in initial instances
+    has to be checked, since nothing in their definition implies it.
     """
 
     name: str
     sentence: fo.Expanded
-    relation: str | None = None
+    relations: frozenset[str] | None = None
     starting: bool = False
     sort: str | None = None
     bound: int = 0
@@ -75,7 +75,7 @@ def keys_and_bounds(deployment: Deployment, open_sorts: Collection[str]) -> Iter
         if relation.keys:
             claim = claim_named(deployment, f"key of {relation.name}")
             assert claim is not None
-            yield Assumed(claim.name, claim.invariant, relation.name)
+            yield Assumed(claim.name, claim.invariant, frozenset((relation.name,)))
     for sort, bound in deployment.bounds.items():
         if sort not in open_sorts:
             sentence = active_outside(deployment, sort, "atmost", bound)
@@ -104,10 +104,10 @@ def fitted(
     bounds = _bounds(assumed)
     sorts = [sort.name for sort in deployment.schema.sorts if needs.is_open(sort.name)]
     parts = tuple(map(Counter, combinations_with_replacement(sorts, k)))
-    asked = [(parts, None), *(((needs.refuted(one.sentence),), one.relation) for one in assumed)]
+    asked = [(parts, None), *(((needs.refuted(one.sentence),), one.relations) for one in assumed)]
 
     def largest(tool: Tool, effect: Effect) -> int:
-        found = (n for own, relation in asked for n in values(needs, tool, effect, own, relation))
+        found = (n for own, relations in asked for n in values(needs, tool, effect, own, relations))
         return max((within_bounds(number, bounds).total() for number in found), default=0)
 
     def numbers(tool: Tool) -> list[int]:
@@ -238,15 +238,16 @@ class Closing:
         self.gluing = Gluing(self.diagrams, k, [core(one.sentence) for one in self.assumed])
         self.work = tuple(self._work(map(self.gluing.number, self.gluing.views)))
         self._breaking = [
-            (one, tuple(self._work([self.needs.refuted(one.sentence)], one.relation))) for one in self.assumed
+            (one, tuple(self._work([self.needs.refuted(one.sentence)], one.relations)))
+            for one in self.assumed
         ]
 
-    def _work(self, parts: Iterable[Number], relation: str | None = None) -> Iterator[_Work]:
+    def _work(self, parts: Iterable[Number], relations: Collection[str] | None = None) -> Iterator[_Work]:
         """Yield the alternatives that change such parts, each with the numbers of names to look at."""
         numbers = tuple(parts)
         for tool in self.deployment.tools_and_events:
             for effect in tool.effects:
-                found = values(self.needs, tool, effect, numbers, relation)
+                found = values(self.needs, tool, effect, numbers, relations)
                 sizes = {self.gluing.sizes(within_bounds(number, self._bounds)) for number in found}
                 yield from ((tool, effect, one) for one in sorted(sizes) if not _is_within(one, sizes))
 

@@ -25,7 +25,7 @@ from stead_sym.analyses.views.asking import Answers, Asking
 from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Assumed, Closing, Closure, fitted, keys_and_bounds
 from stead_sym.analyses.views.growing_slices import slices
-from stead_sym.analyses.views.needs import Needs, Outside
+from stead_sym.analyses.views.needs import Needs, Outside, deciding
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
 from stead_sym.analyses.views.parts import AT_FIRST, AT_LAST, MOST_RECORDS, Facts, HowFar
 from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
@@ -602,7 +602,7 @@ class EveryNumber:
                 except Outside as error:
                     self._left_out[spec.name] = str(error)
                 else:
-                    yield Assumed(spec.name, sentence, starting=True)
+                    yield Assumed(spec.name, sentence, deciding(sentence), starting=True)
 
     @cached_property
     def _claims_left(self) -> tuple[str, ...]:

@@ -19,6 +19,12 @@ Lemma. In negation normal form (`logic.kernel`), of formulas without temporal op
     ∀x. f, x of an open sort                  what f needs, if none of it depends on x;
     at most n x. f                            as ∀x. ¬f.
 
+Let D_K be the facts of D of some relations K. A sentence f over K such that in its kernel each ∃x. g, and
+each `at least n x. g`, says in a fact that x is active has the same truth in D and in D_K.
+
+Proof. By induction for each subformula and σ: an atom of K is, and x ranges over ad(D_K) ⊆ ad(D) or ad(D),
+where a value for which g is true is in a fact of K. ∎
+
 Numbers are by sort. Any other formula is `Outside`, as ∀x ∃y. R(x, y): no number of values keeps it true for
 every number of x. The proof is in `docs/theory.md`.
 """
@@ -180,6 +186,23 @@ class Needs:
             else:
                 raise _Each(f)
         return need
+
+
+def deciding(sentence: fo.Expanded) -> frozenset[str] | None:
+    """Return relations on whose facts alone the truth of a sentence depends; None if others may matter."""
+    whole = core(sentence)
+    for part in fo.subformulas(whole):
+        match part:
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
+                if not (binder.declared or is_old(body, binder.name, frozenset())):
+                    return None
+            case fo.Atom() | fo.Not() | fo.And() | fo.Iff() | fo.Truth():
+                pass
+            case fo.Equal() | fo.Compare() if not fo.children(part):
+                pass
+            case _:
+                return None
+    return frozenset(fo.relations_in(whole))
 
 
 def within_bounds(number: Number, bounds: Mapping[str, int]) -> Number:

@@ -11,15 +11,15 @@ sorts, v_s the number of parameters, chosen and fresh variables of open sorts in
 deletes, and g what is kept: what the guard and `when` need (`views.needs`), each `where` of a `choose`, the
 values that make parameters and chosen values active, and what each statement needs, to insert or delete the
 same facts over X ∪ C: what keeps its condition true, and what keeps it false, for each assignment of such
-values to the binders in its atom, and for an insertion what makes these active. Where only the facts of one
-relation are asked for in D'↾X, the same goes for the statements about this relation. The proof is in
+values to the binders in its atom, and for an insertion what makes these active. Where only the facts of some
+relations are asked for in D'↾X, the same goes for the statements about these relations. The proof is in
 `docs/theory.md`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from math import prod
 from operator import or_
@@ -33,14 +33,18 @@ from stead_sym.logic.kernel import core
 
 
 def values(
-    needs: Needs, tool: Tool, effect: Effect, parts: Iterable[Number], relation: str | None = None
+    needs: Needs,
+    tool: Tool,
+    effect: Effect,
+    parts: Iterable[Number],
+    relations: Collection[str] | None = None,
 ) -> Iterator[Number]:
     """Yield the numbers of values of each sort over which a step has to be looked at, for such parts.
 
-    With ``relation`` they are for the facts of that relation in such parts. Yields nothing if the alternative
-    changes nothing there. Raises `Outside`, as for an `ensure`.
+    With ``relations`` they are for the facts of these relations in such parts. Yields nothing if the
+    alternative changes nothing there. Raises `Outside`, as for an `ensure`.
     """
-    named, fixed, beside, changing = _read(needs, tool, effect, relation)
+    named, fixed, beside, changing = _read(needs, tool, effect, relations)
     for x in parts:
         kept = _with_changes(needs, fixed, changing, x)
         for written in beside:
@@ -79,7 +83,7 @@ def _with_changes(needs: Needs, kept: Number, changing: Iterable[Insert | Delete
 
 
 def _read(
-    needs: Needs, tool: Tool, effect: Effect, relation: str | None
+    needs: Needs, tool: Tool, effect: Effect, relations: Collection[str] | None
 ) -> tuple[Number, Number, list[Number], list[Insert | Delete]]:
     """Return m, what g has for every part, the v_s, and the statements that need more for larger parts."""
     if not effect.statements:
@@ -98,7 +102,7 @@ def _read(
                     kept += Counter() if _says(binder.name, [where]) else needs.active(binder.sort)
             case Fresh():
                 pass
-            case Insert(atom) | Delete(atom) if relation not in (None, atom.relation):
+            case Insert(atom) | Delete(atom) if relations is not None and atom.relation not in relations:
                 pass
             case Insert() | Delete():
                 sorts = needs.schema.relation(statement.atom.relation).sorts
@@ -113,8 +117,8 @@ def _read(
                     changing.append(statement)
                 else:
                     kept += _changes(needs, statement, Counter())
-            case Clear(relations):
-                if relation is None or relation in relations:
+            case Clear(cleared):
+                if relations is None or not set(cleared).isdisjoint(relations):
                     beside.append(Counter())
             case Ensure():
                 raise Outside(

@@ -195,6 +195,25 @@ class Formulas:
 
     # quantifiers
 
+    def refuting(self, formula: fo.Formula, scope: Scope) -> Iterator[Bdd]:
+        """Yield sets of states whose union is where the formula is false: one for each value of each ∀.
+
+        Their union may be large over all states.
+        """
+        match core(formula):
+            case fo.And(parts):
+                for part in parts:
+                    yield from self.refuting(part, scope)
+            case fo.Not(fo.Not(body)):
+                yield from self.refuting(body, scope)
+            case fo.Not(fo.Exists(binder, body)):
+                for value in self.candidates(binder, body, scope):
+                    there = self.manager.true if binder.declared else self.active(binder.sort, value)
+                    false = self.refuting(fo.Not(body), {**scope, binder.name: value})
+                    yield from (there & one for one in false)
+            case other:
+                yield ~self(other, scope)
+
     def _instances(self, binder: fo.Binder, body: Core, scope: Scope) -> Iterator[Bdd]:
         """Yield, per value u, where u is active and satisfies the body."""
         for value in self.candidates(binder, body, scope):

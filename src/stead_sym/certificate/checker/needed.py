@@ -139,12 +139,12 @@ class Needed:
 
     # steps
 
-    def step(self, tool: Tool, effect: Effect, k: int, relation: str | None = None) -> int:
-        """Return n for an alternative and parts on k values, or for the facts of one relation in such parts.
+    def step(self, tool: Tool, effect: Effect, k: int, about: frozenset[str] | None = None) -> int:
+        """Return n for an alternative and parts on k values, or for facts ``about`` some relations in these.
 
         It is the largest k + m − v + g over the statements; 0 if none of them concerns these facts.
         """
-        if not any(_is_about(statement, relation) for statement in effect.statements):
+        if not any(_is_about(statement, about) for statement in effect.statements):
             return 0
         named = sum(self.open(param.sort) for param in tool.params)
         kept = self.true(tool.guard) + self.true(effect.when)
@@ -159,11 +159,11 @@ class Needed:
                     if self._infinite(binder.sort):
                         kept += self._activity((binder,), (where,))
                 case Insert(atom, binders, where) | Delete(atom, binders, where):
-                    if _is_about(statement, relation):
+                    if _is_about(statement, about):
                         kept += self._statement(statement, binders, where, k)
                         fewest.append(self._variables(atom, binders))
                 case Clear():
-                    if _is_about(statement, relation):
+                    if _is_about(statement, about):
                         fewest.append(0)
                 case Fresh():
                     pass
@@ -221,13 +221,13 @@ class Needed:
         return active + (sum(both) if scope else max(both))
 
 
-def _is_about(statement: Statement, relation: str | None) -> bool:
-    """Return whether a statement inserts or deletes facts of a relation, or for None of any relation."""
+def _is_about(statement: Statement, about: frozenset[str] | None) -> bool:
+    """Return whether a statement inserts or deletes facts of some relations, or for None of any relation."""
     match statement:
         case Insert(atom) | Delete(atom):
-            return relation is None or relation == atom.relation
+            return about is None or atom.relation in about
         case Clear(relations):
-            return relation is None or relation in relations
+            return about is None or not about.isdisjoint(relations)
         case Ensure() | Assign():
             return True
         case _:
@@ -246,6 +246,37 @@ def _times(variables: Iterable[_Ranging], f: Core) -> int:
     if None in numbers:
         raise CertificateRejected(f"`{f}` rests on as many values as there are, and on no fixed number")
     return prod(number for number in numbers if number is not None)
+
+
+def depends_on(sentence: fo.Formula) -> frozenset[str] | None:
+    """Return the relations of a sentence if its truth depends on their facts only, or None.
+
+    It does if each quantifier has to range over values in facts of the sentence: for ∃ the body requires such
+    a fact where it is true. A value that only other facts have then makes no difference.
+    """
+    relations: set[str] = set()
+    todo: list[Core] = [core(sentence)]
+    while todo:
+        match todo.pop():
+            case fo.Atom(relation):
+                relations.add(relation)
+            case fo.Not(body):
+                todo.append(body)
+            case fo.And(parts):
+                todo += parts
+            case fo.Iff(left, right):
+                todo += (left, right)
+            case fo.Exists(binder, body) | fo.Count("atleast", _, binder, body):
+                if not (binder.declared or names_in_fact(body, binder.name)):
+                    return None
+                todo.append(body)
+            case fo.Truth():
+                pass
+            case fo.Equal() | fo.Compare() as f if not fo.children(f):
+                pass
+            case _:
+                return None
+    return frozenset(relations)
 
 
 def names_in_fact(f: Core, name: str, wanted: bool = True) -> bool:

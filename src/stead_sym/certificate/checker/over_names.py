@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, permutations, product
+from itertools import chain, combinations, permutations, product
 
 import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.formulas import Facts, Formulas
@@ -143,11 +143,11 @@ class OverNames:
         self.keys_and_bounds = manager.conj(self._keys_and_bounds(holding))
         self.admitted = self._glued() & self.keys_and_bounds
         formulas = Formulas(self.space, self._deployment.schema, self.facts)
-        self.broken: list[tuple[str, Bdd]] = [("keys and bounds", ~self.keys_and_bounds)]
+        self.broken: list[tuple[str, tuple[Bdd, ...]]] = [("keys and bounds", (~self.keys_and_bounds,))]
         for name, sentence in given.invariants.items():
-            self.broken.append((name, ~formulas(sentence, {})))
-        self.assumed = manager.conj(~broken for _, broken in self.broken)
-        self.admitted = self.admitted & self.assumed
+            self.broken.append((name, tuple(formulas.refuting(sentence, {}))))
+        for case in chain.from_iterable(cases for _, cases in self.broken):
+            self.admitted = self.admitted & ~case
         self.formulas = Formulas(self.space, self._deployment.schema, self.facts, within=self.admitted)
 
     def _renamed(self) -> Iterator[Fact]:
@@ -229,8 +229,8 @@ class OverNames:
             if any(own <= values for own in written):
                 wrong = where & ~m.substitute(self.viewed(values), after)
                 self.ledger.empty(wrong, f"the parts of what {call} leads to are views", place)
-        for name, broken in self.broken:
-            wrong = where & m.substitute(broken, after)
+        for name, cases in self.broken:
+            wrong = m.disj(where & m.substitute(case, after) for case in cases)
             self.ledger.empty(wrong, f"{call} keeps {name}", place)
 
 

@@ -22,7 +22,6 @@ from stead_sym.certificate.checker.over_names import Given, OverNames, sizes_of
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.claims import claim_named
 from stead_sym.engines.symbolic.bdd.manager import Bdd
-from stead_sym.logic.kernel import core
 from stead_sym.relational.schema import Value
 
 
@@ -103,7 +102,8 @@ class Starting:
                     for binder in one.binders
                     if not binder.declared
                 ]
-                start = start & (~m.conj(active) | formulas(core(one.body), sigma))
+                for case in formulas.refuting(one.body, sigma):
+                    start = start & ~m.conj((*active, case))
         return there, start
 
     def _assignments(self, one: _Condition, there: OverNames) -> Iterator[dict[str, Value]]:

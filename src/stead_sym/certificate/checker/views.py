@@ -11,6 +11,11 @@ bounded sort are counted than its bound allows:
     3  each step from D ∈ γ, D ⊨ I, over n values leads to a D' whose parts on k values are views, D' ⊨ I.
     4  each claimed sentence is true in each D ∈ γ, D ⊨ I, over as many values as its negation needs.
 
+A sentence of I may depend on the facts of some relations K only: if it speaks of no others, and each value
+over which a quantifier of it has to range is in a fact of K. If it is true in D and false in D', then facts
+of K differ between parts of D and D' on as many values as its negation needs. So of a step only what the
+statements about K rest on is counted for it, which is nothing if there are none.
+
 Sets of instances are diagrams over the facts on n names. One decision: names are interchangeable, so that
 among the calls that are renamings of each other one is checked.
 """
@@ -25,7 +30,7 @@ import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.answered import Answered
 from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.ledger import Ledger
-from stead_sym.certificate.checker.needed import Needed
+from stead_sym.certificate.checker.needed import Needed, depends_on
 from stead_sym.certificate.checker.over_names import Given, OverNames, sizes_of
 from stead_sym.certificate.checker.records import Recorded
 from stead_sym.certificate.checker.starting import Starting
@@ -41,9 +46,13 @@ MOST_VALUES = 8
 
 @dataclass(frozen=True)
 class Assumed:
-    """A sentence of I, by its name; for a key or a bound the ``relation``, or the ``sort`` and ``bound``."""
+    """A sentence of I, by its name; for a key or a bound the ``relation``, or the ``sort`` and ``bound``.
+
+    Its truth depends on the facts of the relations ``about``, or if that is None on all facts.
+    """
 
     name: str
+    about: frozenset[str] | None
     sentence: fo.Formula | None = None
     relation: str | None = None
     sort: str | None = None
@@ -69,11 +78,12 @@ class Views:
     def _all_assumed(self) -> Iterator[Assumed]:
         for relation in self.deployment.schema.relations:
             if relation.keys:
-                yield Assumed(f"key of {relation.name}", relation=relation.name)
+                about = frozenset((relation.name,))
+                yield Assumed(f"key of {relation.name}", about, relation=relation.name)
         for sort, bound in self._bounds.items():
-            yield Assumed(f"bound {sort} {bound}", sort=sort, bound=bound)
+            yield Assumed(f"bound {sort} {bound}", None, sort=sort, bound=bound)
         for name, sentence in self.given.invariants.items():
-            yield Assumed(name, sentence)
+            yield Assumed(name, depends_on(sentence), sentence)
 
     def refuting(self, assumed: Assumed) -> int:
         """Return how many values keep a sentence of I false."""
@@ -154,7 +164,7 @@ class Views:
 
     def _step(self, tool: Tool, needed: Needed) -> int:
         """Return the number of values for the steps of a tool."""
-        refuting = ((self._refuting(one, needed), one.relation) for one in self._assumed)
+        refuting = ((self._refuting(one, needed), one.about) for one in self._assumed)
         asked = [(self.given.k, None), *refuting]
         return max(needed.step(tool, effect, k, r) for effect in tool.effects for k, r in asked)
 
@@ -213,7 +223,8 @@ class Views:
 
     def _check_start(self, there: OverNames, start: Bdd, *, parts: bool) -> None:
         place = "initial instances"
-        there.ledger.within(start, there.assumed, "each D0 satisfies what is assumed", place)
+        wrong = there.space.manager.disj(start & case for _, cases in there.broken for case in cases)
+        there.ledger.empty(wrong, "each D0 satisfies what is assumed", place)
         if parts:
             own = frozenset(value for names in there.first.values() for value in names)
             there.ledger.within(start, there.viewed(own), "the parts of each D0 are views", place)
