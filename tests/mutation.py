@@ -3476,6 +3476,18 @@ MUTATIONS = (
         "given = () if True else of_keys(",
     ),
     Mutation(
+        "few facts: a choice finds values that no formula mentions",
+        "/analyses/local/steps.py",
+        "takes = can_take_effect(self._deployment, effect, self._constants)",
+        "takes = can_take_effect(self._deployment, effect)",
+    ),
+    Mutation(
+        "few facts: constants of rules are not told apart",
+        "/analyses/local/model.py",
+        "tools = (*self.deployment.tools_and_events, *chain.from_iterable(self._turns))",
+        "tools = self.deployment.tools_and_events",
+    ),
+    Mutation(
         "few facts: a state from where some run may lead to q is a dead end",
         "/analyses/local/runs.py",
         "return self.known(formula, self._possible).must & self._possible",

@@ -711,6 +711,78 @@ def test_what_is_known_of_all_runs_from_a_state_is_said_of_its_last_state_alone(
     assert refutation(deployment.formula("AG forall x. (Open(x) -> EX Open(x))"), run, {known}) is None
 
 
+CHOSEN = """
+deployment choices
+sort case
+relation Open(case)
+relation Locked(case)
+relation PAIR
+relation Rainy()
+init
+  Pair(a, b)
+  Open(a)
+INITIALLY
+tool lock(x: case)
+  guard Open(x)
+  effect
+    choose y: case where Pair(x, y)
+    insert Locked(y)
+tool wait()
+policy p
+  call lock(x)
+FAIR
+spec at_once EX Locked(a)
+spec at_last AF Locked(a)
+"""
+
+
+@pytest.mark.parametrize("agent", ["any", "p"])
+@pytest.mark.parametrize("fair", ["", "fair agent"])
+@pytest.mark.parametrize("initially", ["", "initially any Rainy"])
+@pytest.mark.parametrize("pair", ["Pair(case, case)", "Pair(case key, case)"])
+def test_a_value_of_the_data_that_is_chosen_is_no_other_one(pair, initially, fair, agent):
+    """The choice finds b, which no formula mentions: nothing is said of what it leads to for a."""
+    text = CHOSEN.replace("PAIR", pair).replace("INITIALLY", initially).replace("FAIR", fair)
+    deployment = parse_deployment(text)
+    for name, verdict in localise(deployment, {"": agent}).verdicts.items():
+        assert verdict.holds in (None, verify(deployment, agent, findings=False).verdicts[name].holds), name
+
+
+def test_constants_of_rules_are_told_apart_where_another_agent_has_the_tool():
+    deployment = parse_deployment("""
+deployment two_agents
+sort order
+relation Open(order)
+relation Done(order)
+relation Rainy()
+init
+  Open(a)
+  Open(b)
+initially any Rainy
+tool finish(o: order)
+  guard Open(o)
+  effect
+    delete Open(o)
+    insert Done(o)
+tool wait()
+agent one
+  tools finish, wait
+agent two
+  tools finish, wait
+  policy rules
+    call finish(o) when o = b
+    call wait()
+fair agent two
+spec done AF Done(a)
+spec other AF Done(b)
+""")
+    agents = {"one": "any", "two": "rules"}
+    explored = verify(deployment, agents, findings=False).verdicts
+    assert (explored["done"].holds, explored["other"].holds) == (False, True)
+    found = localise(deployment, agents).verdicts
+    assert (found["done"].holds, found["other"].holds) == (None, True)
+
+
 TIED = """
 deployment tied
 sort order, person, team

@@ -9,7 +9,7 @@ with an `ensure` there is no claim that its calls have a successor: first-order 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -22,7 +22,7 @@ from stead_sym.logic.evaluate import holds
 from stead_sym.logic.folding import conjoin
 from stead_sym.logic.substitution import fresh_name, substitute
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Reference, Relation
+from stead_sym.relational.schema import Reference, Relation, Value
 
 ALWAYS_A_STEP = "a step is possible"
 """The name of the claim that every reachable state offers a call or enables an event."""
@@ -166,9 +166,14 @@ def _possible(deployment: Deployment) -> fo.Formula:
     return fo.disjunction(tuple(called(tool, deployment.schema) for tool in deployment.tools_and_events))
 
 
-def can_take(deployment: Deployment, tool: Tool) -> fo.Formula:
-    """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters."""
-    return fo.disjunction(tuple(can_take_effect(deployment, effect) for effect in tool.effects))
+def can_take(
+    deployment: Deployment, tool: Tool, constants: Mapping[str, Sequence[Value]] | None = None
+) -> fo.Formula:
+    """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters.
+
+    With ``constants``, by sort, a statement is only said to find those and active values: less may be true.
+    """
+    return fo.disjunction(tuple(can_take_effect(deployment, effect, constants) for effect in tool.effects))
 
 
 def _effective(deployment: Deployment, tool: Tool) -> fo.Formula:
@@ -176,20 +181,24 @@ def _effective(deployment: Deployment, tool: Tool) -> fo.Formula:
     return over(fo.Forall, tool, fo.Implies(tool.guard, can_take(deployment, tool)), deployment.schema)
 
 
-def can_take_effect(deployment: Deployment, effect: Effect) -> fo.Formula:
-    """Return "the alternative is enabled and its statements find their values", of the parameters."""
-    return conjoin(effect.when, _feasible(deployment, effect.statements))
+def can_take_effect(
+    deployment: Deployment, effect: Effect, constants: Mapping[str, Sequence[Value]] | None = None
+) -> fo.Formula:
+    """Return "the alternative is enabled and its statements find their values" (`can_take`)."""
+    known = deployment.constants if constants is None else constants
+    return conjoin(effect.when, _feasible(deployment, effect.statements, known))
 
 
-def _feasible(deployment: Deployment, statements: Sequence[Statement]) -> fo.Formula:
+def _feasible(
+    deployment: Deployment, statements: Sequence[Statement], known: Mapping[str, Sequence[Value]]
+) -> fo.Formula:
     """Return that every `choose` finds a value in ad(D) or C; the other statements always find theirs."""
     for number, statement in enumerate(statements):
         if isinstance(statement, Choose):
             sort, name = statement.binder.sort, statement.binder.name
-            body = conjoin(statement.where, _feasible(deployment, statements[number + 1 :]))
+            body = conjoin(statement.where, _feasible(deployment, statements[number + 1 :], known))
             if deployment.schema.is_finite(sort):
                 return fo.Exists(fo.Binder(name, sort, declared=True), body)
-            constants = deployment.constants[sort]
-            named = (substitute(body, {name: fo.Const(value)}) for value in constants)
+            named = (substitute(body, {name: fo.Const(value)}) for value in known[sort])
             return fo.disjunction((fo.Exists(fo.Binder(name, sort), body), *named))
     return fo.TRUE

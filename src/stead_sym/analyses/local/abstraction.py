@@ -24,6 +24,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
 from stead_sym.logic.kernel import Core
+from stead_sym.logic.names import constants
 from stead_sym.relational.schema import Value
 
 MOST_FACTS = 64
@@ -125,8 +126,10 @@ class Facts:
         return len(self.bits)
 
     def follow(self, facts: Iterable[Core]) -> None:
-        """Follow further facts, too."""
+        """Follow further facts, too: about no other values than these, which alone are told apart."""
+        known = set().union(*self.values.values())
         for fact in sorted(facts, key=str):
+            assert constants(fact) <= known, f"{fact} is about values of which no move is known"
             self.bits[fact] = self._bit(f"fact {len(self)}")
 
     @property

@@ -386,12 +386,9 @@ class Local:
 
     @cached_property
     def _in_tools(self) -> frozenset[Value]:
-        return frozenset(
-            value
-            for tool in self.deployment.tools_and_events
-            for f in _formulas(tool)
-            for value in constants(f)
-        )
+        tools = (*self.deployment.tools_and_events, *chain.from_iterable(self._turns))
+        formulas = chain(self._acting, chain.from_iterable(map(_formulas, tools)))
+        return frozenset(value for f in formulas for value in constants(f))
 
 
 def _in_normal_form(

@@ -27,7 +27,7 @@ from stead_sym.analyses.local.moves import (
 )
 from stead_sym.analyses.local.normal import Normal
 from stead_sym.analyses.local.reading import Fixed, Known, Reading
-from stead_sym.analyses.local.values import individual, is_name, same
+from stead_sym.analyses.local.values import individual, is_constant, is_name, same
 from stead_sym.analyses.local.writes import After, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
 from stead_sym.deployment.deployment import Deployment
@@ -73,6 +73,7 @@ class Steps:
         self._normal = normal
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
+        self._constants = {s: [v for v in of if is_constant(v)] for s, of in reading.values.items()}
         self._names = frozenset(one for of in reading.values.values() for one in of if is_name(one))
         self._kept: dict[tuple[str, int], list[Move]] = {}
         self._columns = {
@@ -118,7 +119,7 @@ class Steps:
 
     def _possible(self, tool: Tool, given: Mapping[str, Value]) -> fo.Formula:
         """Return that a tool can be called with these values, and some for the other parameters."""
-        happens = fo.conjunction((tool.guard, can_take(self._deployment, tool)))
+        happens = fo.conjunction((tool.guard, can_take(self._deployment, tool, self._constants)))
         return self._normal(_for_some(self._deployment, tool, given, happens))
 
     def sure(self, exact: Set[str]) -> Iterator[Sure]:
@@ -133,7 +134,8 @@ class Steps:
                     for given in self._given(tool):
                         moves = self._taken(tool, [by], given)
                         if any(move.action is not None for move in moves):
-                            happens = fo.conjunction((tool.guard, can_take_effect(self._deployment, effect)))
+                            takes = can_take_effect(self._deployment, effect, self._constants)
+                            happens = fo.conjunction((tool.guard, takes))
                             some = self._normal(_for_some(self._deployment, tool, given, happens))
                             enabled = self._surely(tool, given, some)
                             yield Sure(enabled, moves, frozenset(facts_in(some)))

@@ -149,12 +149,15 @@ def _has_an_effect(deployment: Deployment, tool: Tool) -> fo.Formula:
     """Return a formula, of the parameters, under which a call has a successor.
 
     What writes integers that it computes is left out: they may be out of range. So is what chooses a value
-    by one that is new.
+    by one that is new, and a constant that is chosen without being active.
     """
+    none = {sort.name: () for sort in deployment.schema.sorts}
     effects = [one for one in tool.effects if not (one.is_ensure or one.computed)]
     params = {param.name for param in tool.params}
     taken = [
-        f for f in (can_take_effect(deployment, one) for one in effects) if fo.free_variables(f) <= params
+        f
+        for f in (can_take_effect(deployment, one, none) for one in effects)
+        if fo.free_variables(f) <= params
     ]
     return fo.TRUE if any(negate(one) in taken for one in taken) else disjoin(*taken)
 
