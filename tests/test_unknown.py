@@ -348,6 +348,36 @@ def test_what_failed_within_lower_bounds_is_unknown_where_the_agent_is_found_to_
     assert "answers differently" in found["never"].reason
 
 
+def test_a_broken_claim_is_unknown_of_an_agent_that_answers_differently():
+    """Raising bounds says of it what verification says, and so of what its run refutes."""
+    text = """
+deployment keyed
+sort a
+sort k = { u, v } rigid
+relation R(a key, k)
+bound a BOUND
+tool new()
+  guard ~R(_, _)
+  effect
+    fresh x: a
+    insert R(x, u)
+tool put(x: a)
+  guard R(x, _)
+  effect
+    insert R(x, v)
+tool wait()
+spec one AG forall x: a. atmost 1 y: k. R(x, y)
+"""
+    bounded = st.parse_deployment(text.replace("BOUND", "2"))
+    for desk in (st.parse_deployment(text.replace("BOUND", "any")), bounded):
+        assert st.deepen(desk, "any", limit=1)["key of R"].holds is False
+        for verdict in st.deepen(desk, Keeping("unsteady"), limit=1).verdicts.values():
+            assert verdict.holds is None
+            assert "answers differently" in verdict.reason
+    for verdict in st.verify(bounded, Keeping("unsteady")).verdicts.values():
+        assert verdict.holds is None
+
+
 def test_bounds_are_not_established_of_an_agent_that_answers_differently():
     desk = st.parse_deployment(GROWS.format(fair="", most=1))
     assert st.least_bounds(desk, Keeping("heavy")).sorts["a"].least == 2

@@ -567,8 +567,17 @@ class _Run:
             () if self._hypotheses is None else self._hypotheses.widened,
         )
 
+    def _doubted(self, verdict: Verdict) -> Verdict | None:
+        """Return the verdict as `unknown` if what it rests on beside bounds is not established, else None."""
+        rests_on = self._rests_on() if self._hypotheses is None else self._hypotheses
+        assumed = replace(verdict, holds=verdict.holds is not False, evidence=None)
+        doubted = rests_on.concluded(assumed, by_run=True)
+        return doubted if doubted.holds is None else None
+
     def _unexplored(self, found: Found, reason: str) -> Found:
         """Return the result without an exploration, or if none goes on, for this reason."""
+        if (doubted := self._doubted(found.verdict)) is not None:
+            return Found(doubted)
         if found.verdict.holds is not None:
             return found
         name = found.verdict.spec
@@ -580,9 +589,7 @@ class _Run:
     def _said(self, found: Found, last: Round) -> Found:
         """Return the result, with the reason for `unknown`."""
         verdict = found.verdict
-        assert self._hypotheses is not None, "a fragment was seen"
-        assumed = replace(verdict, holds=verdict.holds is not False, evidence=None)
-        if (doubted := self._hypotheses.concluded(assumed, by_run=True)).holds is None:
+        if (doubted := self._doubted(verdict)) is not None:
             return Found(doubted)
         if verdict.holds is not None:
             return found
