@@ -3130,8 +3130,8 @@ MUTATIONS = (
     Mutation(
         "what fragments show needs no hypothesis",
         "/analyses/deepening/deepen.py",
-        "by_run=True)).holds is None:",
-        "by_run=True)).holds is None and False:",
+        "return doubted if doubted.holds is None else None",
+        "return None",
     ),
     Mutation(
         "a mend needs no mass",
