@@ -3424,7 +3424,7 @@ MUTATIONS = (
     Mutation(
         "few facts: a record is there if a value of another sort is",
         "/analyses/local/reading.py",
-        "if (fo.Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)",
+        "if (fo.Const(value), sort) in zip(atom.args, self._sorts[atom.relation], strict=True)",
         "if fo.Const(value) in atom.args",
     ),
     Mutation(

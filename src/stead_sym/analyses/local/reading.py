@@ -216,6 +216,11 @@ class Reading:
                 yield bit
 
     @cached_property
+    def _sorts(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the sorts of the columns of each relation."""
+        return {relation.name: relation.sorts for relation in self.schema.relations}
+
+    @cached_property
     def _atoms(self) -> Mapping[str, Sequence[tuple[Sequence[Value], Bdd]]]:
         """Return the values of the atoms that are followed, by relation."""
         found: dict[str, list[tuple[Sequence[Value], Bdd]]] = {}
@@ -294,11 +299,10 @@ class Reading:
             tuples = list(chain.from_iterable(self._implied.values()))
             atoms = ((fact, bit) for fact, bit in self._followed.items() if isinstance(fact, fo.Atom))
             tuples += [(fact, bit) for fact, bit in atoms if not fact.primed]
-            sorts = {relation.name: relation.sorts for relation in self.schema.relations}
             self._where_active[sort, value] = self.manager.disj(
                 bit
                 for atom, bit in tuples
-                if (fo.Const(value), sort) in zip(atom.args, sorts[atom.relation], strict=True)
+                if (fo.Const(value), sort) in zip(atom.args, self._sorts[atom.relation], strict=True)
             )
         return self._where_active[sort, value]
 

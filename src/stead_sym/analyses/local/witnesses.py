@@ -35,9 +35,7 @@ def of_keys(question: Core, schema: Schema) -> Iterator[Witness]:
     """Yield atoms of a question with a variable that a declared key of constants and names determines."""
     for part in (part for part in fo.subformulas(question) if isinstance(part, fo.Exists)):
         for atom in (one for one in fo.conjuncts(part.body) if isinstance(one, fo.Atom)):
-            keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
-            given = all(isinstance(atom.args[column], fo.Const) for column in keys)
-            if keys and given and fo.free_variables(atom) == {part.binder.name}:
+            if _has_key(atom, schema) and fo.free_variables(atom) == {part.binder.name}:
                 yield (part.binder,), atom
 
 
@@ -85,21 +83,19 @@ def of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deploym
     def length(one: Witness) -> int:
         return len(tuple(fo.conjuncts(one[1])))
 
-    yield from sorted((one for one in found if _is_determined(one[1], deployment.schema)), key=length)
+    def is_determined(one: Witness) -> bool:
+        return any(
+            isinstance(part, fo.Atom) and _has_key(part, deployment.schema) for part in fo.conjuncts(one[1])
+        )
+
+    yield from sorted(filter(is_determined, found), key=length)
     yield from sorted((one for one in found if not names_in(one[1])), key=length, reverse=True)[:1]
 
 
-def _is_determined(condition: fo.Formula, schema: Schema) -> bool:
-    """Return if an atom of the condition has names in all columns of a declared key."""
-    for atom in fo.conjuncts(condition):
-        keys = schema.relation(atom.relation).keys if isinstance(atom, fo.Atom) else ()
-        if (
-            isinstance(atom, fo.Atom)
-            and keys
-            and all(isinstance(atom.args[column], fo.Const) for column in keys)
-        ):
-            return True
-    return False
+def _has_key(atom: fo.Atom, schema: Schema) -> bool:
+    """Return if an atom has constants or names in all columns of a declared key."""
+    keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
+    return bool(keys) and all(isinstance(atom.args[column], fo.Const) for column in keys)
 
 
 def _of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deployment) -> Iterator[Witness]:
