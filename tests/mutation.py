@@ -3134,6 +3134,12 @@ MUTATIONS = (
         "return None",
     ),
     Mutation(
+        "what an agent answered about parts is not examined",
+        "/analyses/deepening/deepen.py",
+        "            self._meet(search.asked)",
+        "            pass",
+    ),
+    Mutation(
         "a mend needs no mass",
         "/analyses/blame.py",
         "domain=domain, findings=False)",

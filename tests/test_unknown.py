@@ -378,6 +378,45 @@ spec one AG forall x: a. atmost 1 y: k. R(x, y)
         assert verdict.holds is None
 
 
+@pytest.mark.parametrize("orders", [3, 14])
+def test_what_only_parts_were_asked_about_is_unknown_of_an_agent_that_answers_differently(orders):
+    """Of many orders nothing is explored, so that the agent is asked about contexts of parts alone."""
+    text = """
+deployment many
+sort a
+sort k = { new, good, bad } rigid
+relation S(a key, k)
+relation Cur(a)
+bound a any
+tool agree(x: a)
+  guard Cur(x) & S(x, new)
+  effect
+    set S(x, good)
+    delete Cur(x)
+tool burn(x: a)
+  guard Cur(x) & S(x, new)
+  effect
+    set S(x, bad)
+    delete Cur(x)
+event next(x: a)
+  guard S(x, new) & ~Cur(_)
+  effect insert Cur(x)
+tool wait()
+view Cur(x)
+spec never AG ~S(_, bad)
+spec one AG atmost 1 x. Cur(x)
+"""
+    init = "".join(f"init S(o{number}, new)\n" for number in range(orders))
+    desk = st.parse_deployment(text + init)
+    assert st.deepen(desk, Keeping("heavy"))["never"].holds is True
+    found = st.deepen(desk, Keeping("unsteady"))
+    assert found["never"].holds is None
+    assert "answers differently" in found["never"].reason
+    assert "the agent answers alike" in {one.name for one in found.hypotheses.missing}
+    assert found["one"].holds is True  # whatever an agent selects
+    assert "whatever an agent selects" in found["one"].scope[0]
+
+
 def test_bounds_are_not_established_of_an_agent_that_answers_differently():
     desk = st.parse_deployment(GROWS.format(fair="", most=1))
     assert st.least_bounds(desk, Keeping("heavy")).sorts["a"].least == 2

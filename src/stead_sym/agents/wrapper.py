@@ -117,6 +117,12 @@ class CanonicalWrapper:
         other._met, other._asked = {}, _Asked()
         return other
 
+    def meeting(self, other: CanonicalWrapper) -> CanonicalWrapper:
+        """Return the wrapper with the same cache and new counts, which met the contexts of both."""
+        both = self.again()
+        both._met = {**self._met, **other._met}
+        return both
+
     def without_memory(self) -> CanonicalWrapper:
         """Return the same wrapper with a memory of its own, for questions that do not count."""
         other = self.again()

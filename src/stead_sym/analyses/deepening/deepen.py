@@ -56,6 +56,7 @@ from stead_sym.verification.result import Verification
 from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
+from stead_sym.verification.widened import Widened
 
 MOST_FACTS = 1_000
 """The size of the largest initial database that is explored within bounds.
@@ -203,7 +204,7 @@ class _Run:
     _runs: dict[str, Trace] = field(default_factory=dict)
     _growths: dict[str, Growth] = field(default_factory=dict)
     _unfair: tuple[Finding, ...] = ()
-    _hypotheses: Hypotheses | None = None
+    _widened: tuple[Widened, ...] = ()
     _remedy: Remedy | None = None
     _sought: frozenset[str] = frozenset()
     _growing: tuple[str, ...] = ()
@@ -218,6 +219,7 @@ class _Run:
             spec.name: spec.formula for spec in (*self._deployment.written.specs, *claimed.values())
         }
         self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
+        self._met: dict[str, CanonicalWrapper | None] = dict(self._wrappers)
         counted = _counted(self._deployment) if claimed else {}
         self._found |= {name: Found(self._verdict(name, True)) for name, why in counted.items() if not why}
         formulas = {name: spec.formula for name, spec in self._specs.items() if name not in counted}
@@ -340,7 +342,7 @@ class _Run:
         for name in open_:
             self._found[name] = self._shown(part, result, name)
         self._unfair = nowhere_fair(self._deployment, result.engine)
-        self._hypotheses = result.hypotheses
+        self._note(result)
         for sort in exceeded:
             verdict = result[f"past {sort}"]
             if verdict.evidence is not None and verdict.evidence.root.holds:
@@ -359,7 +361,8 @@ class _Run:
         assert claim is not None, f"there is no claim {broken.claim}"
         why = f"{broken.trace.claim}; {broken.remedy}"
         verdict = Verdict(claim.name, claim.formula, False, why, claim=True)
-        self.broken, self._hypotheses = claim.name, result.hypotheses
+        self.broken = claim.name
+        self._note(result)
         self._found[claim.name] = self._failing(part, result, verdict, breach(claim, broken.trace))
         for name in open_:
             formula, shown = self._specs[name].formula, result[f"possible {name}"].evidence
@@ -368,6 +371,17 @@ class _Run:
                 self._found[name] = self._failing(part, result, self._verdict(name, False), own)
         if self._told is not None:
             self._told(self.result())
+
+    def _note(self, result: Verification) -> None:
+        """Record what the agents were asked in a fragment."""
+        self._meet(result.moves.wrappers)
+        self._widened = result.hypotheses.widened
+
+    def _meet(self, wrappers: Wrappers) -> None:
+        """Add the contexts of these wrappers to those that verdicts may rest on."""
+        for name, one in wrappers.items():
+            if (known := self._met[name]) is not None and one is not None:
+                self._met[name] = known.meeting(one)
 
     @property
     def _starting_beyond(self) -> Set[str]:
@@ -396,6 +410,8 @@ class _Run:
 
     def _take(self, shown: Mapping[str, Shown]) -> None:
         """Record what is shown for every number of records."""
+        for search in self._searches:
+            self._meet(search.asked)
         for name, one in shown.items():
             holds = replace(self._verdict(name, True, scope=one.scope), empty=self._is_empty(name))
             self._found[name] = Found(holds, every_number=one)
@@ -555,7 +571,7 @@ class _Run:
         found = self._found.items()
         return rests_on(
             self._deployment,
-            self._wrappers,
+            self._met,
             {name: one.every_number for name, one in found if one.every_number is not None},
             [name for name, one in found if one.verdict.holds and one.every_number is None],
             {
@@ -564,19 +580,23 @@ class _Run:
                 if one.verdict.holds is False and one.within is not None
             },
             self._options,
-            () if self._hypotheses is None else self._hypotheses.widened,
+            self._widened,
         )
 
-    def _doubted(self, verdict: Verdict) -> Verdict | None:
-        """Return the verdict as `unknown` if what it rests on beside bounds is not established, else None."""
-        rests_on = self._rests_on() if self._hypotheses is None else self._hypotheses
-        assumed = replace(verdict, holds=verdict.holds is not False, evidence=None)
-        doubted = rests_on.concluded(assumed, by_run=True)
+    def _doubted(self, found: Found) -> Verdict | None:
+        """Return a verdict as `unknown` if what it rests on beside bounds is not established, else None.
+
+        What is true whatever an agent selects rests on no decision.
+        """
+        verdict, shown = found.verdict, found.every_number
+        if verdict.holds is None or (verdict.holds and not (shown is not None and shown.followed)):
+            return None
+        doubted = self._rests_on().concluded(replace(verdict, evidence=None), by_run=True)
         return doubted if doubted.holds is None else None
 
     def _unexplored(self, found: Found, reason: str) -> Found:
         """Return the result without an exploration, or if none goes on, for this reason."""
-        if (doubted := self._doubted(found.verdict)) is not None:
+        if (doubted := self._doubted(found)) is not None:
             return Found(doubted)
         if found.verdict.holds is not None:
             return found
@@ -589,7 +609,7 @@ class _Run:
     def _said(self, found: Found, last: Round) -> Found:
         """Return the result, with the reason for `unknown`."""
         verdict = found.verdict
-        if (doubted := self._doubted(verdict)) is not None:
+        if (doubted := self._doubted(found)) is not None:
             return Found(doubted)
         if verdict.holds is not None:
             return found

@@ -76,7 +76,7 @@ class Asking:
     """The contexts of one agent, on at most ``most`` values of each sort, with what it selects in them."""
 
     def __init__(self, deployment: Deployment, role: AgentRole, wrapper: CanonicalWrapper) -> None:
-        self.deployment, self.role, self.wrapper = deployment, role, wrapper.again()
+        self.deployment, self.role, self.wrapper = deployment, role, wrapper
         self.selecting = Selecting(deployment, role)
         self.sorts = deployment.schema.infinite_sorts
         self.most: Number = Counter(self.sorts)

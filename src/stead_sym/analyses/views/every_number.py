@@ -21,6 +21,7 @@ from functools import cached_property, partial
 
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers, known_values
+from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.views.asking import Answers, Asking
 from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Assumed, Closing, Closure, fitted, keys_and_bounds
@@ -189,7 +190,11 @@ def _columns(deployment: Deployment) -> int:
 
 
 class EveryNumber:
-    """The search for proofs of some specifications of one deployment, by parts on more and more values."""
+    """The search for proofs of some specifications of one deployment, by parts on more and more values.
+
+    ``asked`` are the wrappers of the agents that have to be asked (`views.asking`), by name, with the
+    contexts that they were asked about.
+    """
 
     def __init__(
         self,
@@ -217,6 +222,7 @@ class EveryNumber:
         self.reasons: dict[str, str] = {}
         self.obstacles: dict[str, Obstacle] = {}
         self.findings: dict[Finding, None] = {}
+        self.asked: dict[str, CanonicalWrapper] = {}
         self._left_out: dict[str, str] = {}
         self._agents = " and ".join(w.agent.name for w in wrappers.values() if w is not None)
         self._deployment, self._formulas, self._wrappers = deployment, specs, wrappers
@@ -230,12 +236,17 @@ class EveryNumber:
         deployment, self.records = forgetting(deployment, specs.values(), known_values(wrappers))
         guarded = self.selecting = followed(deployment, wrappers, _columns(deployment))
         self._follows = guarded.tools != deployment.tools
-        self._asked = [
-            partial(Asking, deployment, role, made)
+        self.asked = {
+            role.name: made.again()
             for role in deployment.agents
             if (made := wrappers[role.name]) is not None
             and role.each is None
             and all(guarded.tool(name) == deployment.tool(name) for name in role.tools)
+        }
+        self._asking = [
+            partial(Asking, deployment, role, self.asked[role.name])
+            for role in deployment.agents
+            if role.name in self.asked
         ]
         pairs = zip(guarded.tools_and_events, deployment.tools_and_events, strict=True)
         self._followed = tuple(one.name for one, other in pairs if one != other)
@@ -270,7 +281,7 @@ class EveryNumber:
                 if group.open:
                     k = _columns(group.deployment) + self._more
                     found |= self._of_group(group, k)
-                    if group.open and self._asked:
+                    if group.open and self._asking:
                         found |= self._shown_of_asked(group, k)
             self._left, self._more = self._left - 1, self._more + 1
         return found
@@ -481,7 +492,7 @@ class EveryNumber:
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """Return what is shown if agents that have to be asked select what they answer (`views.asking`)."""
-        asked = [made() for made in self._asked]
+        asked = [made() for made in self._asking]
         try:
             while True:
                 deployment, selecting = group.deployment, self.selecting
