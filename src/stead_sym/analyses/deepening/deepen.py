@@ -538,15 +538,16 @@ class _Run:
         last = self.rounds[-1] if self.rounds else None
         if final and last is not None:
             self._explain(self._part(last.bounds), final=True)
+        rests_on = self._rests_on()
         if self.broken:
             why = f"`{self.broken}` fails, and with the run that breaks it the exploration has ended"
             first = [self.broken, *(name for name in self._found if name != self.broken)]
-            by_spec = {name: self._unexplored(self._found[name], why) for name in first}
+            by_spec = {name: self._unexplored(self._found[name], why, rests_on) for name in first}
         elif last is None:
             why = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
-            by_spec = {name: self._unexplored(one, why) for name, one in self._found.items()}
+            by_spec = {name: self._unexplored(one, why, rests_on) for name, one in self._found.items()}
         else:
-            by_spec = {name: self._said(one, last) for name, one in self._found.items()}
+            by_spec = {name: self._said(one, last, rests_on) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         seen = self._seen if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
@@ -559,7 +560,7 @@ class _Run:
             time.perf_counter() - self._started,
             MappingProxyType(dict(self._growths)),
             MappingProxyType(dict(self._runs)),
-            self._rests_on(),
+            rests_on,
             self._remedy if last is not None and last.exceeded else None,
             findings=findings,
             accepted=accepted,
@@ -583,7 +584,7 @@ class _Run:
             self._widened,
         )
 
-    def _doubted(self, found: Found) -> Verdict | None:
+    def _doubted(self, found: Found, rests_on: Hypotheses) -> Verdict | None:
         """Return a verdict as `unknown` if what it rests on beside bounds is not established, else None.
 
         What is true whatever an agent selects rests on no decision.
@@ -591,12 +592,12 @@ class _Run:
         verdict, shown = found.verdict, found.every_number
         if verdict.holds is None or (verdict.holds and not (shown is not None and shown.followed)):
             return None
-        doubted = self._rests_on().concluded(replace(verdict, evidence=None), by_run=True)
+        doubted = rests_on.concluded(replace(verdict, evidence=None), by_run=True)
         return doubted if doubted.holds is None else None
 
-    def _unexplored(self, found: Found, reason: str) -> Found:
+    def _unexplored(self, found: Found, reason: str, rests_on: Hypotheses) -> Found:
         """Return the result without an exploration, or if none goes on, for this reason."""
-        if (doubted := self._doubted(found)) is not None:
+        if (doubted := self._doubted(found, rests_on)) is not None:
             return Found(doubted)
         if found.verdict.holds is not None:
             return found
@@ -606,10 +607,10 @@ class _Run:
         obstacle = self._every_number.obstacles.get(name)
         return replace(found, verdict=replace(found.verdict, reason=reason), obstacle=obstacle)
 
-    def _said(self, found: Found, last: Round) -> Found:
+    def _said(self, found: Found, last: Round, rests_on: Hypotheses) -> Found:
         """Return the result, with the reason for `unknown`."""
         verdict = found.verdict
-        if (doubted := self._doubted(found)) is not None:
+        if (doubted := self._doubted(found, rests_on)) is not None:
             return Found(doubted)
         if verdict.holds is not None:
             return found
