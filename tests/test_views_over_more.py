@@ -169,6 +169,39 @@ def test_a_certificate_is_refused_where_a_step_makes_other_values_active(given: 
             st.check_certificate(tmp_path)
 
 
+APART = "(forall x, y, z: a. (x != y & y != z & x != z & Way(x, y) & Way(y, z) -> Way(x, z)))"
+FEW = "(atmost 2 x: a. ~Of(x))"
+
+
+@pytest.mark.parametrize(
+    ("given", "of", "to", "view"),
+    [
+        # on two values `lead` leads from views to views; on three it breaks what is assumed
+        (APART, "insert At(x)\n", f"insert At(x)\n{LEADING}", []),
+        # no statement writes Of, and each new value is one more that is in no fact of Of
+        (FEW, "insert At(x)", "insert At(y)", [["At", ["a1"]]]),
+    ],
+    ids=["more values than a view has", "values in facts of other relations"],
+)
+def test_a_certificate_is_refused_where_a_step_breaks_what_is_assumed_of_more_values(
+    given: str, of: str, to: str, view: list[object], tmp_path: Path
+) -> None:
+    """Although every step from a view leads to a view, with the sentence true on as many values."""
+    text = AXIOM.format(given=given, new="x", more="")
+    if given == FEW:
+        text = text.replace("relation Way(a, a)\n", "").replace(", Way", "")
+    write_views(deepen(st.parse_deployment(text), limit=1, findings=False), tmp_path)
+    data = json.loads((tmp_path / DOCUMENT).read_text())
+    assert st.check_certificate(tmp_path).verdicts["asked"] == "holds"
+    [induction] = data["inductions"]
+    induction["views"] += [view] if view else []
+    other = text.replace(of, to)
+    data["deployment"].update(text=other, sha256=digest(other))
+    (tmp_path / DOCUMENT).write_text(json.dumps(data))
+    with pytest.raises(CertificateRejected, match="known"):
+        st.check_certificate(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("number", "operations", "why"),
     [
