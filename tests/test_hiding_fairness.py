@@ -14,8 +14,10 @@ import pytest
 
 import stead_sym as st
 from stead_sym.analyses.deepening.deepen import deepen
+from stead_sym.analyses.local.verify import localise
 from stead_sym.certificate.write import uncertifiable
 from stead_sym.evidence.replay import replay
+from stead_sym.verification.readings import NOT_SHOWN_FAIR
 
 CASES = int(os.environ.get("STEAD_HIDING_CASES", "25"))
 
@@ -74,6 +76,30 @@ def test_deepening_and_verification_agree_where_fairness_hides():
     assert verified["s"].holds is deepened["s"].holds is None
     assert verified["s"].reason == deepened["s"].reason
     assert verified["never_lost"].holds is deepened["never_lost"].holds is False
+
+
+STATES, ACTIONS = HIDES, HIDES.replace("fair ~Status(_, _)", "fair event phone_rings")
+TWO_MARKS = ("insert Mark(o, open)", "insert Mark(o, lost)")
+
+
+@pytest.mark.parametrize(("text", "hedged"), [(STATES, True), (ACTIONS, False)], ids=["states", "actions"])
+@pytest.mark.parametrize("ended", ["on few facts", "early", "by a broken claim"])
+def test_an_answer_by_a_finite_run_alone_says_if_it_may_be_unfair(
+    text: str, hedged: bool, ended: str
+) -> None:
+    if ended == "by a broken claim":
+        text = text.replace("bound", "relation Mark(order key, status)\nbound")
+        text = text.replace("set Status(o, lost)", "\n    ".join(["set Status(o, lost)", *TWO_MARKS]))
+    deployment = st.parse_deployment(text)
+    told: list[st.Verdict] = []
+    if ended == "on few facts":
+        answer = localise(deployment, {"": "any"}).verdicts["never_lost"]
+    else:
+        result = st.verify(deployment, established=lambda verdict, _: told.append(verdict))
+        early = next(one for one in told if one.spec == "never_lost")
+        answer = early if ended == "early" else result["never_lost"]
+    assert answer.holds is False
+    assert (NOT_SHOWN_FAIR in answer.scope) is hedged
 
 
 def generated(draw: random.Random) -> str:

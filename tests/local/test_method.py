@@ -62,6 +62,57 @@ def test_the_report_names_gates_and_how_it_was_shown(paying: str, capsys: pytest
     assert "states" not in report
 
 
+def test_a_failure_says_on_how_many_facts_no_run_leads_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "paying.stead"
+    path.write_text(f"{PAYING}spec can AG forall o: order. (Approved(o) -> EF ~Paid(o))\n", encoding="utf-8")
+    assert main(["verify", str(path), "--method", "local", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert {name: one["verdict"] for name, one in report["specs"].items()} == {
+        "approved": "holds",
+        "unpaid": "fails",
+        "can": "fails",
+    }
+    assert report["shown"].keys() == {"approved", "can"}
+    facts = report["shown"]["can"]["facts"]
+    assert f"no run leads on from its end is shown on {facts} fact" in report["specs"]["can"]["scope"][0]
+    assert "shown on" not in " ".join(report["specs"]["unpaid"]["scope"])
+
+
+def test_reports_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Values are called by other names, which is no difference, as in reports on all states."""
+    path = tmp_path / "paying.stead"
+    few = PAYING.replace("approve()\n", "approve()\n  guard atmost 1 o. Approved(o)\n")
+    path.write_text(few, encoding="utf-8")
+    files = {}
+    for name, options in {
+        "local": ["--method", "local"],
+        "whole": ["--method", "monolithic"],
+        "gated": ["--method", "local", "--gate", "nothing"],
+    }.items():
+        main(["verify", str(path), "--json", *options])
+        files[name] = tmp_path / f"{name}.json"
+        files[name].write_text(capsys.readouterr().out, encoding="utf-8")
+    files["renamed"] = tmp_path / "renamed.json"
+    said = files["local"].read_text(encoding="utf-8")
+    files["renamed"].write_text(said.replace("order1", "order2"), encoding="utf-8")
+
+    def difference(before: str, after: str) -> tuple[int, dict[str, str | None]]:
+        status = main(["diff", str(files[before]), str(files[after]), "--json"])
+        report = json.loads(capsys.readouterr().out)
+        assert all(one["parting"] is None for one in report["verdicts"].values())
+        return status, {name: one["after"] for name, one in report["verdicts"].items()} | report["facts"]
+
+    both = {"approved": "holds", "unpaid": "fails"}
+    assert difference("local", "local") == difference("local", "renamed") == (0, both)
+    assert difference("local", "whole") == difference("whole", "local") == (0, both)
+    status, found = difference("local", "gated")
+    assert (status, found["unpaid"]) == (0, "holds")
+    assert found["gates"] == {"before": None, "after": "nothing"}
+    assert difference("gated", "local")[0] == 1
+
+
 def test_what_is_not_shown_is_unknown(paying: str) -> None:
     assert main(["verify", paying, "--method", "local", "--spec", OPEN]) == 3
 

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from stead_sym.evidence.document import Document
 from stead_sym.report.deepening import DeepeningReport
 from stead_sym.report.document import ErrorReport, Report
+from stead_sym.report.localised import LocalReport
 from stead_sym.report.parting import PartingData, part
 from stead_sym.report.recorded import Recorded
 from stead_sym.verification.verdict import OF_NOTHING, Said
@@ -205,7 +206,7 @@ def _found_only(these: Recorded, others: Recorded) -> list[ComparedFinding]:
 def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, FactChangeData]]:
     """Yield the changes of the facts that each report has exactly one of.
 
-    A report of an error has none. Of a verification and one without a bound, the common facts are compared.
+    A report of an error has none. Of reports of two kinds the common facts are compared.
     """
     if not isinstance(before.report, ErrorReport) and not isinstance(after.report, ErrorReport):
         was, now = dict(_told(before.report)), dict(_told(after.report))
@@ -215,15 +216,18 @@ def _facts(before: Recorded, after: Recorded) -> Iterator[tuple[str, FactChangeD
                 yield key[1].strip(), FactChangeData(was.get(key), now.get(key))
 
 
-def _told(report: Report | DeepeningReport) -> Iterator[tuple[tuple[int, str], str]]:
+def _told(report: Report | DeepeningReport | LocalReport) -> Iterator[tuple[tuple[int, str], str]]:
     """Yield the facts that a report has exactly one of, by their place in the list and their name."""
     yield (0, "deployment"), report.deployment
-    for name, asked in report.agents.items():
+    agents = {"": report} if isinstance(report, LocalReport) else report.agents
+    for name, asked in agents.items():
         yield (1, f"agent {name}"), asked.agent
     if report.gates is not UNSET:
         yield (1, "gates"), " and ".join(one.gate for one in report.gates)
     if report.calls is not UNSET:
         yield (1, "calls"), report.calls
+    if isinstance(report, LocalReport):
+        return
     yield from _counted(report) if isinstance(report, Report) else _raised(report)
     for hypothesis in report.hypotheses.all:
         yield (13, hypothesis.name), hypothesis.status

@@ -21,7 +21,7 @@ _LEFT_OUT = "states, findings, the claims of the file (no verdict needs these)"
 
 
 class ShownLocallyData(Document):
-    """A specification was shown on at most `facts` facts, in `cases` cases of values."""
+    """Something was shown on at most `facts` facts, in `cases` cases of values."""
 
     facts: Count
     cases: Positive
@@ -32,13 +32,16 @@ class LocalReport(Document):
 
     It has no findings. The specifications in `explored` were decided from all reachable states, so the claims
     of the file were checked for them; other verdicts do not depend on these claims. `shown` has the number of
-    facts on which a specification was shown. A specification that a run decides has that run instead.
+    facts on which a specification was shown. A specification that a run decides has that run instead, and is
+    in `shown` only if it fails since no run leads on from the end of this one. Values outside C are named
+    after one of the `sorts`, with a number.
     """
 
     deployment: str
     digest: str
     agent: str
     method: Literal["local"]
+    sorts: list[str]
     seconds: Seconds
     specs: dict[str, VerdictData]
     shown: dict[str, ShownLocallyData]
@@ -54,6 +57,7 @@ def localised_data(found: Localised) -> dict[str, Json]:
         digest=text_digest(found.deployment),
         agent=found.agent,
         method="local",
+        sorts=[*found.deployment.bounds],
         seconds=found.seconds,
         specs={name: verdict_data(verdict, found.moves) for name, verdict in found.verdicts.items()},
         shown={

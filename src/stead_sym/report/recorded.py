@@ -1,4 +1,4 @@
-"""Reading of a report of `verify --json`, including one of a file without a bound.
+"""Reading of a report of `verify --json`, including one without a bound, or of the local method.
 
 One decision: a report is read by the type that writes it, and one of another version, with other fields, is
 refused. A report of an error or of an interrupted run is a report too.
@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec import ValidationError, convert
 
 from stead_sym.errors import InputError
 from stead_sym.report.deepening import DeepeningReport, EveryNumberData
 from stead_sym.report.document import ErrorReport, FindingData, Report, VerdictData
+from stead_sym.report.localised import LocalReport
 from stead_sym.verification.verdict import Said
+
+AnyReport: TypeAlias = Report | DeepeningReport | LocalReport | ErrorReport
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Recorded:
     """A report with its file."""
 
     source: str
-    report: Report | DeepeningReport | ErrorReport
+    report: AnyReport
 
     @property
     def error(self) -> str | None:
@@ -43,7 +46,7 @@ class Recorded:
     @property
     def findings(self) -> list[FindingData]:
         """The findings in the report."""
-        return self.report.findings or []
+        return [] if isinstance(self.report, LocalReport) else self.report.findings or []
 
     @property
     def sorts(self) -> frozenset[str]:
@@ -53,6 +56,8 @@ class Recorded:
                 return frozenset(sort for sort, one in self.report.derivation.items() if not one.finite)
             case DeepeningReport():
                 return frozenset(sort for one in self.report.rounds for sort in one.bounds)
+            case LocalReport():
+                return frozenset(self.report.sorts)
             case ErrorReport():
                 return frozenset()
             case _:
@@ -75,8 +80,9 @@ class Recorded:
 
 def read_report(data: object, source: str) -> Recorded:
     """Return ``data`` as a report; `InputError` with the place if it is none or of another version."""
-    marks: dict[str, type[Report | DeepeningReport | ErrorReport]] = {
+    marks: dict[str, type[AnyReport]] = {
         "error": ErrorReport,
+        "explored": LocalReport,
         "every_number": DeepeningReport,
         "decisions": Report,
     }

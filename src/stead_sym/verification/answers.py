@@ -21,7 +21,7 @@ from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.tree import Evidence
 from stead_sym.support.progress import Progress
 from stead_sym.verification.findings.starvation import by_events
-from stead_sym.verification.readings import answer
+from stead_sym.verification.readings import NOT_SHOWN_FAIR, answer
 from stead_sym.verification.scope import Leeway
 from stead_sym.verification.verdict import Verdict
 
@@ -70,14 +70,18 @@ def of_broken(
         if evidence is None:
             yield _found(deployment, spec, None), False
         else:
-            found = refuted(deployment, spec, evidence)
-            yield replace(found, scope=left_open.scope(spec.formula, False, evidence)), True
+            yield refuted(deployment, spec, evidence, left_open), True
 
 
-def refuted(deployment: Deployment, spec: Spec, evidence: Evidence) -> Verdict:
-    """Return the answer that a specification fails, with the evidence of a finite run."""
+def refuted(deployment: Deployment, spec: Spec, evidence: Evidence, left_open: Leeway) -> Verdict:
+    """Return the answer that a specification fails, with the evidence of a finite run.
+
+    Constraints on actions leave out no finite run; those on states may (`readings`).
+    """
     constrained = bool(deployment.fair or deployment.fair_actions)
-    return _found(deployment, spec, False, replace(evidence, completed=constrained))
+    found = _found(deployment, spec, False, replace(evidence, completed=constrained))
+    fairly = (NOT_SHOWN_FAIR,) if deployment.fair else ()
+    return replace(found, scope=(*fairly, *left_open.scope(spec.formula, False, evidence)))
 
 
 def _found(

@@ -33,6 +33,7 @@ from stead_sym.engines.protocol import Constrained, Engine, Hidden
 from stead_sym.evidence.tree import Evidence
 
 FAIR_ALONE = "on the fair runs alone it holds; it fails by a run that the `fair` lines leave out"
+NOT_SHOWN_FAIR = "it fails by a run that is not shown to be fair: the `fair` lines may leave it out"
 LEFT_OUT_TOO = "it holds only by runs that the `fair` lines leave out"
 NO_RUN_FAIR = "no run from the initial state is fair: it is decided on all runs"
 

@@ -244,8 +244,7 @@ class _Verifying:
         """Report a specification that a run refutes during the exploration."""
         assert self.established is not None
         evidence = renamed(evidence, self.deployment, self.wrappers)
-        scope = leeway(self.deployment, None, self.wrappers).scope(spec.formula, False, evidence)
-        found = replace(refuted(self.deployment, spec, evidence), scope=scope)
+        found = refuted(self.deployment, spec, evidence, leeway(self.deployment, None, self.wrappers))
         verdict = self._audit(None, self.restriction).concluded(found, by_run=True)
         if verdict.holds is False:
             self.established(verdict, Moves(self.deployment, self.wrappers, self.restriction))

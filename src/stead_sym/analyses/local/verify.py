@@ -33,7 +33,7 @@ from stead_sym.evidence.tree import Evidence, Node, Unshown
 from stead_sym.support.progress import Progress
 from stead_sym.verification.answers import refuted
 from stead_sym.verification.result import Verification
-from stead_sym.verification.scope import leeway
+from stead_sym.verification.scope import Leeway, leeway
 from stead_sym.verification.verdict import Verdict
 
 
@@ -41,8 +41,8 @@ from stead_sym.verification.verdict import Verdict
 class Localised:
     """The verdicts on a ``deployment`` under ``agent``.
 
-    ``shown`` has how each specification was shown that few facts decide. ``explored`` are those that were
-    decided from all reachable states.
+    ``shown`` has how each specification was shown that few facts decide, and how, of one that fails by a run,
+    that no run leads on from its end. ``explored`` are those that were decided from all reachable states.
     """
 
     deployment: Deployment
@@ -112,19 +112,22 @@ def localise(
                 written[spec.name],
                 negation is None,
                 evidence=None if negation is None else _of_all_runs(deployment, spec),
-                scope=(str(how),),
                 expected=spec.expected,
             )
+            hedges = left_open.scope(spec.formula, verdict.holds, verdict.evidence)
+            verdict = replace(verdict, scope=(str(how), *hedges))
         elif isinstance(how, Refuted) and (
-            found := _replayed(deployment, wrappers, spec, how, holds=negation is not None)
+            found := _replayed(deployment, wrappers, spec, how, left_open, holds=negation is not None)
         ):
             verdict = found
+            if how.known:
+                shown[spec.name] = Shown(how.facts, 1)
+                said = f"that no run leads on from its end is {shown[spec.name]}"
+                verdict = replace(verdict, scope=(said, *verdict.scope))
         else:
             why = "the run that was found is not the agent's" if isinstance(how, Refuted) else how
             why = f"not shown on few facts: {why}"
             verdict = Verdict(spec.name, written[spec.name], None, why, expected=spec.expected)
-        hedges = left_open.scope(spec.formula, verdict.holds, verdict.evidence)
-        verdict = replace(verdict, scope=(*verdict.scope, *hedges))
         verdicts[spec.name] = verdict
         if established is not None:
             established(verdict, moves)
@@ -139,7 +142,7 @@ def _of_all_runs(deployment: Deployment, spec: Spec) -> Evidence:
 
 
 def _replayed(
-    deployment: Deployment, wrappers: Wrappers, spec: Spec, how: Refuted, *, holds: bool
+    deployment: Deployment, wrappers: Wrappers, spec: Spec, how: Refuted, left_open: Leeway, *, holds: bool
 ) -> Verdict | None:
     """Return that a specification fails, or holds, by a run, if its replay confirms that."""
     if how.run.loop is None:
@@ -147,9 +150,10 @@ def _replayed(
     else:
         evidence = endless_evidence(spec.formula, how.run, holds)
     assert evidence is not None, f"the run does not show that {spec.name} {'holds' if holds else 'fails'}"
-    verdict = refuted(deployment, spec, evidence)
+    verdict = refuted(deployment, spec, evidence, left_open)
     if how.run.loop is not None:  # it is fair, and no continuation is needed
-        verdict = replace(verdict, holds=holds, evidence=evidence)
+        scope = left_open.scope(spec.formula, holds, evidence)
+        verdict = replace(verdict, holds=holds, evidence=evidence, scope=scope)
     assert verdict.evidence is not None
     if not replay(deployment, wrappers, verdict.evidence).confirmed:
         return None
