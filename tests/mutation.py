@@ -1119,9 +1119,27 @@ MUTATIONS = (
     ),
     Mutation(
         "more values may stand in a context than are looked at",
-        "/analyses/views/every_number.py",
-        "raised = [one.raised(closure) for one in asked]",
-        "raised = [False for one in asked]",
+        "/analyses/views/asking.py",
+        "return self.raised(closure) or self.ask(closure)",
+        "return self.ask(closure)",
+    ),
+    Mutation(
+        "the answers of an agent that answers differently guard its tools",
+        "/analyses/views/asking.py",
+        'if one.status == "not established"',
+        "if False",
+    ),
+    Mutation(
+        "a context without an answer ends what is shown beside it",
+        "/analyses/views/asking.py",
+        "            return True\n\n    def raised",
+        "            raise\n\n    def raised",
+    ),
+    Mutation(
+        "an agent is judged by what it answered about other parts, too",
+        "/analyses/views/asking.py",
+        "role, wrapper.again()",
+        "role, wrapper",
     ),
     Mutation(
         "contexts that come about by what an agent selected are not put to it",
@@ -3130,14 +3148,20 @@ MUTATIONS = (
     Mutation(
         "what fragments show needs no hypothesis",
         "/analyses/deepening/deepen.py",
-        "return doubted if doubted.holds is None else None",
-        "return None",
+        "verdict = self._decided.concluded(found.verdict, by_run=True)",
+        "verdict = found.verdict",
+    ),
+    Mutation(
+        "bounds that decisions in doubt keep are proposed",
+        "/analyses/deepening/result.py",
+        " and not self.doubted",
+        "",
     ),
     Mutation(
         "what an agent answered about parts is not examined",
         "/analyses/deepening/deepen.py",
-        "            self._meet(search.asked)",
-        "            pass",
+        "met = _meeting(met, search.asked)",
+        "pass",
     ),
     Mutation(
         "a mend needs no mass",

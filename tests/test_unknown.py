@@ -417,6 +417,156 @@ spec one AG atmost 1 x. Cur(x)
     assert "whatever an agent selects" in found["one"].scope[0]
 
 
+TWO = """
+deployment two
+sort a
+sort k = { new, good, bad } rigid
+relation S(a key, k)
+relation C(a)
+relation D(a)
+relation F()
+bound a any
+event come()
+  effect
+    fresh x: a
+    insert S(x, new)
+event next(x: a)
+  guard S(x, new) & ~C(_)
+  effect insert C(x)
+event then(x: a)
+  guard S(x, good) & ~D(_)
+  effect insert D(x)
+tool agree(x: a)
+  guard C(x) & S(x, new)
+  effect
+    set S(x, good)
+    delete C(x)
+tool burn(x: a)
+  guard C(x) & S(x, new)
+  effect
+    set S(x, bad)
+    delete C(x)
+tool mark(x: a)
+  guard D(x)
+  effect delete D(x)
+tool note(x: a)
+  guard D(x)
+  effect
+    delete D(x)
+    insert F()
+tool wait()
+tool pause()
+agent first
+  tools agree, burn, wait
+  view C(x)
+  policy agreeing
+    call agree(x)
+    call wait()
+agent second
+  tools mark, note, pause
+  view D(x)
+spec never AG ~S(_, bad)
+spec quiet AG ~F()
+spec one AG atmost 1 x. C(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("heavy", "heavy", {"never", "quiet", "one"}),
+        ("heavy", "unsteady", {"never", "one"}),
+        ("unsteady", "heavy", {"quiet", "one"}),
+        ("unsteady", "unsteady", {"one"}),
+        ("agreeing", "unsteady", {"never", "one"}),
+    ],
+)
+def test_what_is_shown_for_every_number_rests_on_the_agents_that_answer_alike(first, second, shown):
+    agents = {"first": first if first == "agreeing" else Keeping(first), "second": Keeping(second)}
+    found = st.deepen(st.parse_deployment(TWO), agents, limit=1)
+    assert {name for name, verdict in found.verdicts.items() if verdict.holds} == shown
+    others = [verdict for verdict in found.verdicts.values() if not verdict.holds]
+    for verdict in others:
+        assert verdict.holds is None
+        for agent in {first, second} & {"unsteady"}:
+            assert f"what {Keeping(agent).name} selects is not followed" in verdict.reason
+            assert "it answers differently in 1 of" in verdict.reason
+
+
+BESIDE = """
+deployment beside
+sort a
+relation C(a)
+relation F()
+relation Bad()
+relation Good()
+bound a any
+event next(x: a)
+  guard ~C(_)
+  effect insert C(x)
+event come()
+  effect
+    fresh x: a
+    insert P(x)
+relation P(a)
+event leave(x: a)
+  guard C(x)
+  effect delete C(x)
+event clash(x: a, y: a)
+  guard C(x) & C(y) & x != y
+  effect insert F()
+tool agree()
+  effect insert Good()
+tool burn()
+  effect insert Bad()
+tool wait()
+  effect delete Good()
+view F()
+spec never AG ~Bad()
+"""
+
+
+class Beside(Keeping):
+    """Answers alike but where F() is shown, as 1-views do and no run does."""
+
+    def answer(self, context):
+        return (super() if context.view.facts else Keeping("heavy")).answer(context)
+
+
+@pytest.mark.parametrize("records", [0, 14])
+def test_an_agent_counts_by_its_answers_in_the_contexts_of_the_proof(records):
+    init = "".join(f"init P(o{number})\n" for number in range(records))
+    found = st.deepen(st.parse_deployment(BESIDE + init), Beside("unsteady"), limit=1)
+    assert found["never"].holds is True
+    [met] = [one for one in found.hypotheses.missing if one.ground == "decisions"]
+    assert "in 1 of 1 contexts" in met.how
+    every = found.found["never"].every_number
+    assert (every.k, len(every.proof.answers[0].contexts)) == (2, 1)
+
+
+def test_a_context_that_only_views_have_may_lack_an_answer(tmp_path):
+    """Decisions that are replayed are those of some run; no run comes to what 1-views show."""
+
+    class Recorded(Keeping):
+        def select(self, contexts):
+            if any(context.view.facts for context in contexts):
+                raise st.errors.StoreError("the file has no decision for this context")
+            return super().select(contexts)
+
+    found = st.deepen(st.parse_deployment(BESIDE), Recorded("heavy"), limit=1)
+    assert found["never"].holds is True
+
+
+def test_bounds_that_decisions_in_doubt_keep_are_not_proposed():
+    text = GROWS.format(fair="", most=1) + "spec most AG atmost 2 y. P(y)\n"
+    for kind, kept in (("heavy", True), ("unsteady", False)):
+        found = st.deepen(st.parse_deployment(text), Keeping(kind), "most")
+        assert found.established is kept
+        assert found.lines == (("bound a 2",) if kept else ())
+        assert ("write that into the file" in found["most"].reason) is kept
+        assert ("answers differently" in found["most"].reason) is not kept
+
+
 def test_bounds_are_not_established_of_an_agent_that_answers_differently():
     desk = st.parse_deployment(GROWS.format(fair="", most=1))
     assert st.least_bounds(desk, Keeping("heavy")).sorts["a"].least == 2

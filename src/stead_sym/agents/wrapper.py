@@ -118,9 +118,10 @@ class CanonicalWrapper:
         return other
 
     def meeting(self, other: CanonicalWrapper) -> CanonicalWrapper:
-        """Return the wrapper with the same cache and new counts, which met the contexts of both."""
+        """Return the wrapper with the same cache, which met the contexts of both, with their queries."""
         both = self.again()
         both._met = {**self._met, **other._met}
+        both._asked.queries = self.queries + other.queries
         return both
 
     def without_memory(self) -> CanonicalWrapper:

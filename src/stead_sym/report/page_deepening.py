@@ -173,7 +173,7 @@ def _hypotheses(found: Deepening) -> Iterator[Html]:
         "p",
         "That no step leads from a database all of whose parts on k records are views to one that has another"
         " part was checked on all such databases over as many records as decide a step, so that nothing"
-        " depends on how many there are. A verdict takes back nothing of what is not established here.",
+        " depends on how many there are. No verdict of this page needs what is not established here.",
     )
     yield from hypotheses_table(found.hypotheses)
 

@@ -46,6 +46,7 @@ from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
+from stead_sym.verification.audit import of_decisions
 from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.reached import nowhere_fair
@@ -179,6 +180,16 @@ def _counted(deployment: Deployment) -> dict[str, str]:
     }
 
 
+def _meeting(
+    ours: Mapping[str, CanonicalWrapper | None], theirs: Wrappers
+) -> dict[str, CanonicalWrapper | None]:
+    """Return our wrappers, which also met the contexts of theirs of the same agents."""
+    return {
+        name: one if one is None or (other := theirs.get(name)) is None else one.meeting(other)
+        for name, one in ours.items()
+    }
+
+
 def _wider(wrapper: CanonicalWrapper, deployment: Deployment) -> CanonicalWrapper:
     """Return the wrapper for contexts over the schema of a deployment with an additional relation."""
     schema = deployment.schema.revealing(wrapper.told)
@@ -219,7 +230,7 @@ class _Run:
             spec.name: spec.formula for spec in (*self._deployment.written.specs, *claimed.values())
         }
         self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
-        self._met: dict[str, CanonicalWrapper | None] = dict(self._wrappers)
+        self._explored: dict[str, CanonicalWrapper | None] = dict(self._wrappers)
         counted = _counted(self._deployment) if claimed else {}
         self._found |= {name: Found(self._verdict(name, True)) for name, why in counted.items() if not why}
         formulas = {name: spec.formula for name, spec in self._specs.items() if name not in counted}
@@ -229,7 +240,7 @@ class _Run:
         has_written = self._deployment.unbounded and self._every_number.without_bounds != written
         # what holds without the written bounds is shown without them
         self._searches = [*([search(without_bounds=True)] if has_written else []), self._every_number]
-        self._every_number.reasons |= {name: why for name, why in counted.items() if why}
+        self._uncounted = {name: why for name, why in counted.items() if why}
         self._unasked = {
             name: f"under `fair {lines[0]}` only what is always true is decided; write a bound to ask this"
             for name, formula in formulas.items()
@@ -374,14 +385,8 @@ class _Run:
 
     def _note(self, result: Verification) -> None:
         """Record what the agents were asked in a fragment."""
-        self._meet(result.moves.wrappers)
+        self._explored = _meeting(self._explored, result.moves.wrappers)
         self._widened = result.hypotheses.widened
-
-    def _meet(self, wrappers: Wrappers) -> None:
-        """Add the contexts of these wrappers to those that verdicts may rest on."""
-        for name, one in wrappers.items():
-            if (known := self._met[name]) is not None and one is not None:
-                self._met[name] = known.meeting(one)
 
     @property
     def _starting_beyond(self) -> Set[str]:
@@ -410,8 +415,6 @@ class _Run:
 
     def _take(self, shown: Mapping[str, Shown]) -> None:
         """Record what is shown for every number of records."""
-        for search in self._searches:
-            self._meet(search.asked)
         for name, one in shown.items():
             holds = replace(self._verdict(name, True, scope=one.scope), empty=self._is_empty(name))
             self._found[name] = Found(holds, every_number=one)
@@ -542,12 +545,12 @@ class _Run:
         if self.broken:
             why = f"`{self.broken}` fails, and with the run that breaks it the exploration has ended"
             first = [self.broken, *(name for name in self._found if name != self.broken)]
-            by_spec = {name: self._unexplored(self._found[name], why, rests_on) for name in first}
+            by_spec = {name: self._unexplored(self._found[name], why) for name in first}
         elif last is None:
             why = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
-            by_spec = {name: self._unexplored(one, why, rests_on) for name, one in self._found.items()}
+            by_spec = {name: self._unexplored(one, why) for name, one in self._found.items()}
         else:
-            by_spec = {name: self._said(one, last, rests_on) for name, one in self._found.items()}
+            by_spec = {name: self._said(one, last) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         seen = self._seen if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
@@ -564,9 +567,23 @@ class _Run:
             self._remedy if last is not None and last.exceeded else None,
             findings=findings,
             accepted=accepted,
-            wrappers=self._wrappers,
+            wrappers=self._met,
             broken=self.broken,
+            doubted=bool(self._decided.missing),
         )
+
+    @property
+    def _met(self) -> Wrappers:
+        """The agents, with all contexts that they were asked about."""
+        met = self._explored
+        for search in self._searches:
+            met = _meeting(met, search.asked)
+        return MappingProxyType(met)
+
+    @property
+    def _decided(self) -> Hypotheses:
+        """The hypotheses on what the agents decided in the fragments."""
+        return Hypotheses(tuple(of_decisions(self._explored, self._options.min_mass)), {})
 
     def _rests_on(self) -> Hypotheses:
         found = self._found.items()
@@ -584,42 +601,44 @@ class _Run:
             self._widened,
         )
 
-    def _doubted(self, found: Found, rests_on: Hypotheses) -> Verdict | None:
-        """Return a verdict as `unknown` if what it rests on beside bounds is not established, else None.
+    def _concluded(self, found: Found) -> Found:
+        """Return a failure as `unknown` if it rests on decisions that the agents may not mean.
 
-        What is true whatever an agent selects rests on no decision.
+        What is shown for every number of records rests on none that is in doubt (`views.asking`).
         """
-        verdict, shown = found.verdict, found.every_number
-        if verdict.holds is None or (verdict.holds and not (shown is not None and shown.followed)):
-            return None
-        doubted = rests_on.concluded(replace(verdict, evidence=None), by_run=True)
-        return doubted if doubted.holds is None else None
-
-    def _unexplored(self, found: Found, reason: str, rests_on: Hypotheses) -> Found:
-        """Return the result without an exploration, or if none goes on, for this reason."""
-        if (doubted := self._doubted(found, rests_on)) is not None:
-            return Found(doubted)
-        if found.verdict.holds is not None:
+        if found.verdict.holds is not False:
             return found
+        verdict = self._decided.concluded(found.verdict, by_run=True)
+        return found if verdict.holds is False else Found(replace(verdict, evidence=None))
+
+    def _of_every_number(self, name: str) -> str | None:
+        """Return why a specification is not shown for every number of records."""
+        return self._uncounted.get(name) or self._every_number.reasons.get(name)
+
+    def _unexplored(self, found: Found, reason: str) -> Found:
+        """Return the result without an exploration, or if none goes on, for this reason."""
+        concluded = self._concluded(found)
+        if concluded is not found or found.verdict.holds is not None:
+            return concluded
         name = found.verdict.spec
-        if why := self._every_number.reasons.get(name):
+        if why := self._of_every_number(name):
             reason = f"{reason}; for every number: {why}"
         obstacle = self._every_number.obstacles.get(name)
         return replace(found, verdict=replace(found.verdict, reason=reason), obstacle=obstacle)
 
-    def _said(self, found: Found, last: Round, rests_on: Hypotheses) -> Found:
+    def _said(self, found: Found, last: Round) -> Found:
         """Return the result, with the reason for `unknown`."""
-        verdict = found.verdict
-        if (doubted := self._doubted(found, rests_on)) is not None:
-            return Found(doubted)
-        if verdict.holds is not None:
-            return found
+        verdict, concluded = found.verdict, self._concluded(found)
+        if concluded is not found or verdict.holds is not None:
+            return concluded
         if (why := self._unasked.get(verdict.spec)) is not None:
             return replace(found, verdict=replace(verdict, reason=why))
         within = in_words(found.within or last.bounds)
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
         if not last.growing and self._unfair and not found.shown:
             reason = no_fair_run(one.text for one in self._unfair)
+        elif not last.growing and (missing := self._decided.missing):
+            reason = f"{said} {missing[0].doubt}"
         elif not last.growing:
             reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
         elif found.shown:
@@ -628,7 +647,7 @@ class _Run:
             reason = f"{said}; {' and '.join(last.exceeded)} can exceed them"
         else:
             reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
-        if last.growing and (why := self._every_number.reasons.get(verdict.spec)):
+        if last.growing and (why := self._of_every_number(verdict.spec)):
             of_views = f"for every number: {why}"
             reason = (
                 f"{of_views}; {reason}" if why == NOT_ALWAYS and not found.shown else f"{reason}; {of_views}"

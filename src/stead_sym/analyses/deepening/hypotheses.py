@@ -1,8 +1,8 @@
 """Hypotheses of verdicts for every number of records, or within growing bounds.
 
 One decision: these are hypotheses like those of a verification (`verification.audit`), each established or
-not, so that reports show, write and compare them in the same way. A verdict never needs one that is missing:
-`AG f` is about every state that a run reaches, even if the run has no continuation.
+not, so that reports show, write and compare them in the same way. A verdict that stands needs none that is
+missing: `AG f` is about every state that a run reaches, even if the run has no continuation.
 """
 
 from __future__ import annotations

@@ -104,6 +104,7 @@ class Deepening:
     accepted: tuple[AcceptedFinding, ...] = ()
     wrappers: Wrappers = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
     broken: str = ""
+    doubted: bool = False
 
     def __getitem__(self, spec: str) -> Verdict:
         """Return the verdict of a specification."""
@@ -126,8 +127,11 @@ class Deepening:
 
     @property
     def established(self) -> bool:
-        """True if the last fragment is the whole deployment: no run exceeds its bounds."""
-        return bool(self.rounds) and not self.rounds[-1].growing
+        """True if the last fragment is the whole deployment: no run exceeds its bounds.
+
+        Of an agent that may select what it did not in a fragment (``doubted``) that is not known.
+        """
+        return bool(self.rounds) and not self.rounds[-1].growing and not self.doubted
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -10,9 +10,7 @@ import stead_sym.logic.syntax as fo
 from stead_sym.analyses.deepening.fragment import Fragment
 from stead_sym.engines.protocol import Engine
 from stead_sym.evidence.tree import Evidence, Parts
-from stead_sym.verification.readings import FAIR_ALONE, answer
-
-NOT_SHOWN_FAIR = "it fails by a run that is not shown to be fair: the `fair` lines may leave it out"
+from stead_sym.verification.readings import FAIR_ALONE, NOT_SHOWN_FAIR, answer
 
 
 def evidence_within(

@@ -16,7 +16,8 @@ values, and one of a part of D on these and what keeps it, which is in γ(V); so
 selected in D, the agent being equivariant, just where its guard is true, and D' is in γ(V). ∎
 
 K is found together with V: as long as γ(V) has a context that is not in K it is put to the agent, once,
-through the same store as in a verification.
+through the same store as in a verification. If there are too many, or the agent answers differently when it
+is asked again, its tools get no guards: it may select whatever it is offered.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.wording import one_line
 from stead_sym.agents.wrapper import CanonicalWrapper, Decision
 from stead_sym.analyses.views.closure import Closure
-from stead_sym.analyses.views.needs import Needs, Number
+from stead_sym.analyses.views.needs import Needs, Number, Outside
 from stead_sym.analyses.views.parts import Facts
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
@@ -41,11 +42,12 @@ from stead_sym.deployment.selecting import Selecting
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.deployment.witnesses import is_old
 from stead_sym.engines.symbolic.bdd.manager import Bdd
-from stead_sym.errors import SteadError, Undecided
+from stead_sym.errors import AgentError, SteadError, StoreError, Undecided
 from stead_sym.logic.kernel import core
 from stead_sym.logic.substitution import substitute
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
+from stead_sym.verification.audit import of_decisions
 
 MOST_CONTEXTS = 64
 """At most this many contexts are put to an agent."""
@@ -76,11 +78,12 @@ class Asking:
     """The contexts of one agent, on at most ``most`` values of each sort, with what it selects in them."""
 
     def __init__(self, deployment: Deployment, role: AgentRole, wrapper: CanonicalWrapper) -> None:
-        self.deployment, self.role, self.wrapper = deployment, role, wrapper
+        self.deployment, self.role, self.wrapper = deployment, role, wrapper.again()
         self.selecting = Selecting(deployment, role)
         self.sorts = deployment.schema.infinite_sorts
         self.most: Number = Counter(self.sorts)
         self.selected: dict[_Context, frozenset[Call]] = {}
+        self._unanswered = ""
         shared = {name for other in deployment.agents if other is not role for name in other.tools}
         self.tools = tuple(deployment.tool(name) for name in role.tools if name not in shared)
         lines = {line.relation for line in role.views}
@@ -110,6 +113,14 @@ class Asking:
         """Return all contexts that the agent was asked about, with what it selected."""
         contexts = frozenset((c.facts, c.calls, calls) for c, calls in self.selected.items())
         return Answers(self.role.name, tuple(self.most.items()), contexts)
+
+    @property
+    def doubt(self) -> str:
+        """Return why what the agent selected is no guard of its tools; empty if nothing says so."""
+        if self._unanswered:
+            return self._unanswered
+        decided = of_decisions({self.role.name: self.wrapper}, None)
+        return next((one.how for one in decided if one.status == "not established"), "")
 
     def _selects(self, tool: Tool) -> fo.Formula:
         cases: list[fo.Formula] = []
@@ -188,6 +199,14 @@ class Asking:
                 yield Call(name, args), fo.conjunction((substitute(tool.guard, given), *active))
 
     # which contexts there are
+
+    def asks(self, closure: Closure) -> bool:
+        """Ask about what is new in γ(V); return whether anything is, or ``doubt`` says why not."""
+        try:
+            return self.raised(closure) or self.ask(closure)
+        except (AgentError, Outside, StoreError, Undecided) as error:
+            self._unanswered = str(error).removeprefix("unknown: ")
+            return True
 
     def raised(self, closure: Closure) -> bool:
         """Raise ``most`` of a sort if an instance of γ(V) shows or offers more values; return if it did.

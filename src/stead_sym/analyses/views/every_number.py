@@ -37,7 +37,7 @@ from stead_sym.analyses.views.watching import watched
 from stead_sym.analyses.views.weakening import LeftOut, in_words, is_free, resting_on_none, stronger, without
 from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
-from stead_sym.errors import AgentError, Undecided
+from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, saying
@@ -219,7 +219,8 @@ class EveryNumber:
             deployment = replace(deployment, unbounded=unbounded, text=None)
         open_sorts = deployment.unbounded or deployment.bounds
         self.sorts = tuple(sort for sort in deployment.bounds if sort in open_sorts)
-        self.reasons: dict[str, str] = {}
+        self._reasons: dict[str, str] = {}
+        self._unfollowed: dict[str, str] = {}
         self.obstacles: dict[str, Obstacle] = {}
         self.findings: dict[Finding, None] = {}
         self.asked: dict[str, CanonicalWrapper] = {}
@@ -231,7 +232,7 @@ class EveryNumber:
         self._groups: list[_Group] = []
         self.records: Records | None = None
         if deployment.history:
-            self.reasons = dict.fromkeys(specs, _OF_STEPS)
+            self._reasons = dict.fromkeys(specs, _OF_STEPS)
             return
         deployment, self.records = forgetting(deployment, specs.values(), known_values(wrappers))
         guarded = self.selecting = followed(deployment, wrappers, _columns(deployment))
@@ -262,9 +263,15 @@ class EveryNumber:
             elif (found := watched(guarded, formula)) is not None:
                 self._groups.append(_Group(found.deployment, {name: found.sentences}))
             elif deployment.unbounded:
-                self.reasons[name] = NOT_ALWAYS
+                self._reasons[name] = NOT_ALWAYS
         if plain:
             self._groups.insert(0, _Group(guarded, plain))
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """Return why each specification is not shown, and which agents are not followed."""
+        said = ((name, (why, self._unfollowed.get(name))) for name, why in self._reasons.items())
+        return {name: "; ".join(filter(None, parts)) for name, parts in said}
 
     def further(self, asked: Collection[str]) -> Mapping[str, Shown]:
         """Return the specifications that parts on the next number of values show.
@@ -302,7 +309,7 @@ class EveryNumber:
 
     def plan(self) -> ViewsPlan:
         """Return what will be looked at; call it before `further`."""
-        specs: dict[str, Sought] = {name: Sought("not shown", 0, why) for name, why in self.reasons.items()}
+        specs: dict[str, Sought] = {name: Sought("not shown", 0, why) for name, why in self._reasons.items()}
         for group in self._groups:
             how: How = "views" if group.deployment is self.selecting else "watched"
             for name, sentences in group.open.items():
@@ -361,7 +368,7 @@ class EveryNumber:
                 group.has_whole, group.why_none = False, str(error).removeprefix("unknown: ")
                 found |= {} if wide else self._by_slices(group)
                 for name in group.open:
-                    self.reasons.setdefault(name, group.why_none)
+                    self._reasons.setdefault(name, group.why_none)
         if group.has_weaker and not group.has_whole and group.open:
             try:
                 found |= self._shown(group, k, fit=True)
@@ -387,8 +394,8 @@ class EveryNumber:
                     continue
                 except Undecided as error:
                     for name in () if fit else group.open:
-                        if self.reasons.get(name) == group.why_none:
-                            self.reasons[name] = str(error).removeprefix("unknown: ")
+                        if self._reasons.get(name) == group.why_none:
+                            self._reasons[name] = str(error).removeprefix("unknown: ")
         return found
 
     def _by_slices(self, group: _Group, most: int = 0, far: HowFar = AT_FIRST) -> Mapping[str, Shown]:
@@ -454,7 +461,7 @@ class EveryNumber:
         closure = self._closed(group.deployment, k, self.records, left_out=left_out, fit=fit, far=far)
         if closure.broken:
             said = "; ".join([f"{closure.broken} is not shown by {k}-views", *self._taken_without(closure)])
-            self.reasons.update(dict.fromkeys(group.open, said))
+            self._reasons.update(dict.fromkeys(group.open, said))
             assert closure.breaking is not None
             with suppress(Undecided):
                 if not _has_free(closure):
@@ -492,22 +499,25 @@ class EveryNumber:
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """Return what is shown if agents that have to be asked select what they answer (`views.asking`)."""
-        asked = [made() for made in self._asking]
+        every = asked = [made() for made in self._asking]
+        doubts: dict[str, str] = {}
         try:
-            while True:
+            while asked:
                 deployment, selecting = group.deployment, self.selecting
                 for one in asked:
                     deployment, selecting = one.guarded(deployment), one.guarded(selecting)
                 closure = self._closed(deployment, k, self.records, left_out=self._resting_on_none)
-                if closure.broken:
-                    return {}
-                raised = [one.raised(closure) for one in asked]
-                if not any(raised) and not any(one.ask(closure) for one in asked):
+                if closure.broken or not any(one.asks(closure) for one in asked):
                     break
-        except (AgentError, Outside, Undecided) as error:
-            why = f"what {self._agents} selects is not followed: {str(error).removeprefix('unknown: ')}"
-            for name in group.open:
-                self.reasons[name] = "; ".join(filter(None, (self.reasons.get(name), why)))
+                doubts |= {one.wrapper.agent.name: one.doubt for one in asked if one.doubt}
+                asked = [one for one in asked if not one.doubt]
+        except (Outside, Undecided) as error:
+            doubts, asked = {self._agents: str(error).removeprefix("unknown: ")}, []
+        for one in every:
+            self.asked[one.role.name] = self.asked[one.role.name].meeting(one.wrapper)
+        said = "; ".join(f"what {agent} selects is not followed: {why}" for agent, why in doubts.items())
+        self._unfollowed.update(dict.fromkeys(group.open, said))
+        if not asked or closure.broken:
             return {}
         shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
@@ -530,7 +540,7 @@ class EveryNumber:
         """Record that these specifications are shown, and return the result for each."""
         for name in names:
             del group.open[name]
-            self.reasons.pop(name, None)
+            self._reasons.pop(name, None)
             self.obstacles.pop(name, None)
         if not names:
             return {}
@@ -648,14 +658,14 @@ class EveryNumber:
             found = next(closure.closing.against(sentences), None)
         except (Outside, Undecided) as error:
             why = str(error).removeprefix("unknown: ")
-            self.reasons[name] = "; ".join([why, *self._taken_without(closure)])
+            self._reasons[name] = "; ".join([why, *self._taken_without(closure)])
             return False
         if found is not None:
             others = [why for other, why in self._left_out.items() if other != name]
             lacking = [_LACKING] if _asks_for_a_record(closure.closing.needs, sentences) else []
             shown = Instance(found.schema, frozenset(f for f in found.facts if not is_free(f.relation)))
             said = [f"{closure.k}-views do not exclude {shown}", *lacking, *self._taken_without(closure)]
-            self.reasons[name] = "; ".join([*said, *others])
+            self._reasons[name] = "; ".join([*said, *others])
             with suppress(Undecided):
                 if not _has_free(closure):
                     self.obstacles[name] = obstacle(closure, found)
