@@ -3224,6 +3224,42 @@ MUTATIONS = (
         "pass",
     ),
     Mutation(
+        "few facts: what a step makes of a sentence is kept for other values",
+        "/analyses/local/writes.py",
+        "if name in names)",
+        "if False)",
+    ),
+    Mutation(
+        "few facts: it is kept under other conditions",
+        "/analyses/local/writes.py",
+        "frozenset(given), about",
+        "frozenset(), about",
+    ),
+    Mutation(
+        "few facts: it is kept with other facts about its relations",
+        "/analyses/local/writes.py",
+        "frozenset(given), about",
+        "frozenset(given)",
+    ),
+    Mutation(
+        "few facts: it is kept with other facts that the writes read",
+        "/analyses/local/writes.py",
+        "self._kept.about(relations | read)",
+        "self._kept.about(relations)",
+    ),
+    Mutation(
+        "few facts: it is kept with a part that another step leaves open",
+        "/analyses/local/writes.py",
+        "if not variables or all(",
+        "if True or all(",
+    ),
+    Mutation(
+        "few facts: it is kept whichever values are active",
+        "/analyses/local/writes.py",
+        "frozenset((*fo.relations_in(sentence), *active))",
+        "frozenset(fo.relations_in(sentence))",
+    ),
+    Mutation(
         "few facts: what is written under a condition always is",
         "/analyses/local/writes.py",
         "known = whole if whole == reading.false else whole & self._condition(where)",

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
+from unittest.mock import patch
 
-from hypothesis import event, given, reject, settings
+from hypothesis import event, example, given, reject, settings
 from hypothesis import strategies as st
 
 import stead_sym.logic.syntax as fo
@@ -25,6 +26,7 @@ from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.local.refinement import Refuted
 from stead_sym.analyses.local.verify import localise
+from stead_sym.analyses.local.writes import After
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import normal_restriction
@@ -236,3 +238,81 @@ def test_steps_and_the_past(deployment):
         assert verdict.holds is None or verdicts[name].holds in (None, verdict.holds), name
         if verdict.evidence is not None and name not in local.shown:
             assert of_evidence(local.deployment, wrappers, verdict.evidence).confirmed
+
+
+of_many_records = st.integers(0, 10**6).map(lambda seed: parse_deployment(Bulk(seed).text()))
+ALIKE = """
+deployment alike
+sort a
+sort b
+relation P(a)
+relation Q(a)
+relation R(a, b)
+relation S(b)
+relation U(a)
+relation V(a)
+init
+  P(a1)
+  P(a2)
+  R(a1, b1)
+  S(b1)
+tool mark(x: a, y: a)
+  guard R(x, _)
+  effect
+    insert P(x) for z: b where R(y, z) & S(z)
+tool exchange(x: a, y: a)
+  guard P(y)
+  effect
+    delete P(x)
+tool pass(x: a, y: a)
+  guard Q(y)
+  effect
+    delete P(x)
+    insert P(y) where R(x, _)
+tool clear(x: a, y: a)
+  effect
+    delete Q(x)
+    delete P(y) where exists v: b. (S(v) | Q(y))
+tool part(x: a, y: a)
+  effect
+    insert Q(x) where U(x)
+    delete P(y) where V(y)
+event come(x: a, z: b)
+  guard P(x)
+  effect
+    insert Q(x)
+    insert R(x, z)
+    insert S(z)
+    insert U(x)
+    insert V(x)
+event go(x: a, z: b)
+  effect
+    delete R(x, z)
+    delete Q(x)
+    delete S(z)
+spec some   exists x. P(x)
+spec many   forall x. (Q(x) -> exists y. (P(y) & R(y, _)))
+spec both   exists x. (P(x) & (Q(x) | exists z: b. (R(x, z) & S(z))))
+spec apart  P(a1) | exists y. (P(y) & ~Q(y))
+spec either Q(a1) | exists x. P(x)
+spec about  exists z: b. (S(z) | P(a1))
+"""
+
+
+@settings(max_examples=examples(100, quick=12))
+@given(st.one_of(of_many_records, workflows(), deployments()))
+@example(parse_deployment(ALIKE))
+def test_what_is_kept_of_one_step_is_what_another_makes_of_a_sentence(deployment):
+    once, compared = After._once, []
+
+    def both(after, sentence, to, compute):
+        kept = once(after, sentence, to, compute)
+        compared.append(kept == compute())
+        return kept
+
+    with patch.object(After, "_once", both):
+        local = Local.under(deployment)
+        for spec in deployment.specs:
+            local.shown(fo.Globally("A", spec.formula))
+    assert all(compared)
+    event("some sentences" if compared else "none")

@@ -28,7 +28,7 @@ from stead_sym.analyses.local.moves import (
 from stead_sym.analyses.local.normal import Normal
 from stead_sym.analyses.local.reading import Fixed, Known, Reading
 from stead_sym.analyses.local.values import individual, is_constant, is_name, same
-from stead_sym.analyses.local.writes import After, Write, occurring
+from stead_sym.analyses.local.writes import After, Found, Kept, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.terminal import over
@@ -63,14 +63,18 @@ class Steps:
         open_part: Callable[[int], str],
         turns: Sequence[Sequence[Tool]] = (),
         impossible: Sequence[Impossible] = (),
+        found: Found | None = None,
     ) -> None:
         """Build the steps; ``open_part``: see `Fixed`. What is ``impossible`` is no step.
+
+        ``found``: sentences after steps over fewer facts, with the same bits (`Kept`).
 
         ``outside``: where a name stands for a value outside C. ``turns`` are the tools of each agent with a
         fairness constraint, guarded by what it selects.
         """
         self._open_part, self._turns, self._known = open_part, turns, impossible
         self._normal = normal
+        self._sentences = Kept(reading.schema, bits, {} if found is None else found)
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
         self._constants = {s: [v for v in of if is_constant(v)] for s, of in reading.values.items()}
@@ -271,7 +275,7 @@ class Steps:
         if step == m.false:
             return None
         bits = {fact: pair[fact in changes] for fact, pair in self._bits.items()}
-        after = After(self._reading, write, bits, when)
+        after = After(self._reading, write, bits, when, (tool.name, by), self._sentences)
         for fact, (up, down) in changes.items():
             now, then = self._bits[fact]
             if isinstance(fact, fo.Atom):

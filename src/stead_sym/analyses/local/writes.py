@@ -15,12 +15,13 @@ What is open in the condition of a statement has one truth value in one step
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import mentions_individuals, with_value, with_values
-from stead_sym.analyses.local.reading import Known, Reading
+from stead_sym.analyses.local.reading import Fixed, Known, Reading
 from stead_sym.analyses.local.values import same
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -28,7 +29,7 @@ from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute_terms
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Schema, Value
 
 Environment = Mapping[str, fo.Term]
 
@@ -41,11 +42,11 @@ class Write:
         effect: Effect,
         values: Environment,
         reading: Reading,
-        condition: Callable[[fo.Formula], Known] | None = None,
+        fixed: Fixed | None = None,
     ) -> None:
-        """``condition`` reads the conditions of statements, by default as ``reading`` does."""
-        self._effect, self._values, self._reading = effect, values, reading
-        self._condition = condition or reading
+        """Read the conditions of statements by ``fixed``, by default by ``reading``."""
+        self.effect, self._values, self._reading, self._fixed = effect, values, reading, fixed
+        self._condition = fixed or reading
         self._changes: dict[fo.Atom, tuple[Known, Known]] = {}
 
     def may_change(self, fact: Core) -> tuple[bool, bool]:
@@ -66,13 +67,13 @@ class Write:
     def leaves(self, f: Core) -> bool:
         """Return if a formula without individuals keeps its truth value: none of its relations is written."""
         relations = _relations_read(f)
-        return relations is not None and relations_written(self._effect).isdisjoint(relations)
+        return relations is not None and relations_written(self.effect).isdisjoint(relations)
 
     @cached_property
     def _written(self) -> list[tuple[str, tuple[fo.Term, ...] | None, bool]]:
         """Return the written relations, with their arguments (None for all) and if they are inserted."""
         written: list[tuple[str, tuple[fo.Term, ...] | None, bool]] = []
-        for statement in self._effect.statements:
+        for statement in self.effect.statements:
             match statement:
                 case Insert(atom) | Delete(atom):
                     args = substitute_terms(atom.args, self._free(statement))
@@ -95,6 +96,15 @@ class Write:
         own = {binder.name for binder in statement.binders}
         return {name: value for name, value in self._values.items() if name not in own}
 
+    @property
+    def open(self) -> frozenset[str]:
+        """Return the variables for what is open in the conditions of statements."""
+        return self._fixed.variables if self._fixed else frozenset()
+
+    def values_of(self, names: Set[str]) -> frozenset[tuple[str, fo.Term]]:
+        """Return the values of some variables."""
+        return frozenset((name, value) for name, value in self._values.items() if name in names)
+
     def after(self, atom: fo.Atom, before: Known) -> Known:
         """Return what is known of A', given what is known of A."""
         inserted, deleted = self.changes(atom)
@@ -108,7 +118,7 @@ class Write:
 
     def _computed_changes(self, atom: fo.Atom) -> tuple[Known, Known]:
         inserted = deleted = self._reading.false
-        for statement in self._effect.statements:
+        for statement in self.effect.statements:
             match statement:
                 case Insert():
                     inserted = inserted | self._meets(statement, atom)
@@ -122,7 +132,7 @@ class Write:
 
     def reads(self, atom: fo.Atom) -> Iterator[fo.Formula]:
         """Yield the conditions under which the statements insert or delete this fact."""
-        for statement in self._effect.statements:
+        for statement in self.effect.statements:
             if isinstance(statement, Insert | Delete) and statement.atom.relation == atom.relation:
                 yield self._about(statement, atom)[1]
 
@@ -153,13 +163,64 @@ class Write:
                 images[term.name] = value
             else:
                 image = images[term.name] if isinstance(term, fo.Var) else term
-                whole = whole & reading.constant(same(value_of(image, {}), value_of(value, {})))
+                alike = same(value_of(image, {}), value_of(value, {}))
+                if alike is False:
+                    return reading.false, fo.TRUE, True
+                whole = whole & reading.constant(alike)
         where: fo.Formula = statement.where
         for binder in statement.binders:
             if binder.name not in images:
                 where = fo.Exists(binder, where)
         active = all(n not in images or implies_active(core(statement.where), n) for n in bound)
         return whole, with_values(where, tuple(images.items())), active
+
+
+Found: TypeAlias = dict[Hashable, tuple[Bdd, ...]]
+
+
+class Kept:
+    """A cache of sentences as they are after steps, shared by steps and by sets of ``followed`` facts.
+
+    After two steps by one alternative a sentence is read alike if they agree in the values that decide how
+    its relations are written, in the conditions that are about these relations alone, and in the facts that
+    are followed about them and about what the statements read. Where it matters which values of a sort are
+    active, all relations with a column of that sort are among them. What has an open part (`Fixed`) is not
+    kept.
+    """
+
+    def __init__(self, schema: Schema, followed: Iterable[Core], found: Found) -> None:
+        """Use what is ``found`` with fewer facts, and add to it."""
+        self._schema, self._followed, self.found = schema, tuple(followed), found
+        self._own: dict[Core, frozenset[str]] = {}
+        self._about: dict[frozenset[str], frozenset[Core]] = {}
+
+    def relations(self, sentence: Core) -> frozenset[str]:
+        """Return the relations that decide if a sentence is true."""
+        if sentence not in self._own:
+            sorts = active_sorts(sentence)
+            active = (one.name for one in self._schema.relations if not sorts.isdisjoint(one.sorts))
+            self._own[sentence] = frozenset((*fo.relations_in(sentence), *active))
+        return self._own[sentence]
+
+    def writing(self, effect: Effect, relations: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the variables, and the relations, that decide how an alternative writes some relations."""
+        names, read = set[str](), set[str]()
+        for statement in effect.statements:
+            if isinstance(statement, Insert | Delete) and statement.atom.relation in relations:
+                own, where = fo.free_variables(statement.atom), statement.where
+                for binder in statement.binders:
+                    if binder.name not in own:
+                        where = fo.Exists(binder, where)
+                names |= own | fo.free_variables(where)
+                read |= self.relations(core(where))
+        return frozenset(names), frozenset(read)
+
+    def about(self, relations: frozenset[str]) -> frozenset[Core]:
+        """Return the followed facts about these relations alone."""
+        if relations not in self._about:
+            about = (fact for fact in self._followed if relations.issuperset(fo.relations_in(fact)))
+            self._about[relations] = frozenset(about)
+        return self._about[relations]
 
 
 class After(Reading):
@@ -169,13 +230,22 @@ class After(Reading):
     """
 
     def __init__(
-        self, before: Reading, write: Write, followed: Mapping[Core, Bdd], conditions: Iterable[fo.Formula]
+        self,
+        before: Reading,
+        write: Write,
+        followed: Mapping[Core, Bdd],
+        conditions: Iterable[fo.Formula],
+        by: Hashable,
+        kept: Kept,
     ) -> None:
+        """Read after a step of the alternative ``by``, and use what is ``kept`` of others."""
         super().__init__(
             before.manager, before.schema, before.values, before.open_sorts, followed, rest=before.rest
         )
         self._before, self._write = before, write
+        self._by, self._kept = by, kept
         self._turns: dict[tuple[Core, bool], Bdd] = {}
+        self._deciding: dict[frozenset[str], Hashable] = {}
         parts = [part for condition in conditions for part in fo.conjuncts(core(condition))]
         self._given = {
             part.body if isinstance(part, fo.Not) else part: not isinstance(part, fo.Not) for part in parts
@@ -184,11 +254,12 @@ class After(Reading):
     def __call__(self, formula: fo.Formula) -> Known:
         """Return where a closed first-order formula must, and may, be true in D'."""
         f = core(formula)
-        given = self._given.get(f)
-        if given is not None and not any(self._write.may_change(f)):
-            return self.constant(given)
-        if f not in self._memo and self._write.leaves(f):
-            self._memo[f] = self._before(f)
+        if f not in self._memo:
+            given = self._given.get(f)
+            if given is not None and not any(self._write.may_change(f)):
+                self._memo[f] = self.constant(given)
+            elif self._write.leaves(f):
+                self._memo[f] = self._before(f)
         return super().__call__(f)
 
     def atom(self, atom: fo.Atom) -> Known:
@@ -198,6 +269,37 @@ class After(Reading):
         given = self._given.get(atom)
         return self._write.after(atom, self._before(atom) if given is None else self.constant(given))
 
+    def by_operator(self, f: Core) -> Known:
+        """Return the same by the outermost operator, even if the formula is a followed fact."""
+        if not isinstance(f, fo.Exists | fo.Count):
+            return super().by_operator(f)
+
+        def computed() -> tuple[Bdd, Bdd]:
+            known = super(After, self).by_operator(f)
+            return known.must, known.may
+
+        must, may = self._once(f, None, computed)
+        return Known(must, may)
+
+    def _once(self, f: Core, to: bool | None, compute: Callable[[], tuple[Bdd, ...]]) -> tuple[Bdd, ...]:
+        """Return what is computed of a quantified formula, or what another step has made of it (`Kept`)."""
+        key = f, to, self._decisive(self._kept.relations(f))
+        if (known := self._kept.found.get(key)) is None:
+            known = compute()
+            variables = self._write.open
+            if not variables or all(variables.isdisjoint(self.manager.support(one)) for one in known):
+                self._kept.found[key] = known
+        return known
+
+    def _decisive(self, relations: frozenset[str]) -> Hashable:
+        """Return all of the step that tells which facts about some relations are true after it."""
+        if relations not in self._deciding:
+            names, read = self._kept.writing(self._write.effect, relations)
+            given = ((f, true) for f, true in self._given.items() if relations.issuperset(fo.relations_in(f)))
+            about = self._kept.about(relations | read)
+            self._deciding[relations] = self._by, self._write.values_of(names), frozenset(given), about
+        return self._deciding[relations]
+
     def may_turn(self, f: Core, to: bool) -> Bdd:
         """Return a superset of where the truth value of a formula changes ``to`` this.
 
@@ -205,7 +307,10 @@ class After(Reading):
         formula depends on which values are active.
         """
         if (f, to) not in self._turns:
-            self._turns[f, to] = self._computed_turn(f, to)
+            if isinstance(f, fo.Exists) and not depends_on_activity(f):
+                [self._turns[f, to]] = self._once(f, to, lambda: (self._computed_turn(f, to),))
+            else:
+                self._turns[f, to] = self._computed_turn(f, to)
         return self._turns[f, to]
 
     def _computed_turn(self, f: Core, to: bool) -> Bdd:
@@ -306,11 +411,18 @@ def _relations_read(f: Core) -> frozenset[str] | None:
     return frozenset(fo.relations_in(f))
 
 
-@lru_cache(maxsize=1 << 14)
 def depends_on_activity(fact: Core) -> bool:
     """Return if the truth value may depend on which values are active, with the same truth of its atoms."""
-    return any(
-        not part.binder.declared and not implies_active(part.body, part.binder.name)
+    return bool(active_sorts(fact))
+
+
+@lru_cache(maxsize=1 << 14)
+def active_sorts(fact: Core) -> frozenset[str]:
+    """Return the sorts whose active values matter to the truth value, with the same truth of its atoms."""
+    return frozenset(
+        part.binder.sort
         for part in fo.subformulas(fact)
         if isinstance(part, fo.Exists | fo.Count | fo.Each)
+        and not part.binder.declared
+        and not implies_active(part.body, part.binder.name)
     )
