@@ -115,6 +115,7 @@ FIRST = {
         "tests/test_symmetry.py",
     ),
     "check/held_values": ("tests/symbolic/check/test_held_values.py",),
+    "check/walks": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check/witness": ("tests/symbolic/check/test_witness.py", "tests/evidence/test_lassos.py"),
     "check/satisfaction": ("tests/test_hiding_fairness.py", "tests/symbolic/check"),
     "check": ("tests/symbolic/check",),

@@ -27,28 +27,35 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from stead_sym.relational.graph import LAST, Permutation, Row, pattern, profiles
 from stead_sym.relational.nauty import search, search_apart
-
-if TYPE_CHECKING:
-    from stead_sym.relational.shapes import Shapes
 
 LARGE = 256
 """The maximum number of rows for `graph.solve`; larger sets are solved in this module."""
 
 _MIN_VERTICES = 100  # the maximum number of vertices for nauty in this process; beyond it nauty may take long
 
+Solved: TypeAlias = tuple[tuple[Row, ...], Sequence[Permutation], list[int]]
+"""The canonical member of a set of rows, generators of its automorphism group, and its values in order."""
+
 _Link: TypeAlias = tuple[tuple[Row, int, int], ...]  # the rows of two values: patterns and positions
 
 
 def solve_large(
-    shapes: Shapes, rows: Collection[Row], sorts: Sequence[int], seconds: float
+    rows: Collection[Row],
+    sorts: Sequence[int],
+    seconds: float,
+    solve_part: Callable[[Sequence[Row], Mapping[int, tuple[int, int]]], Solved],
 ) -> tuple[list[int], list[Permutation]]:
-    """Return the same as `graph.solve`; raise `CanonicalLimit` if nauty takes longer than ``seconds``."""
+    """Return the same as `graph.solve`; raise `CanonicalLimit` if nauty takes longer than ``seconds``.
+
+    ``solve_part`` solves some of the rows, with a sort and a number by which each of their values is told
+    apart. Permutations of the part are over the positions in its order.
+    """
     size = len(sorts)
     cell = refined(rows, profiles(rows, sorts))
     sizes = Counter(cell)
@@ -64,10 +71,10 @@ def solve_large(
     generators: list[Permutation] = []
     for values, within in parts:
         told = [tuple([alone.get(code, code) for code in row]) for row in within]
-        shape, ordered = shapes.shape([*told, *[shapes.tag(sorts[v], cell[v], v) for v in values]])
-        copies = found.setdefault(shape.rows, [])
+        shape, of_shape, ordered = solve_part(told, {value: (sorts[value], cell[value]) for value in values})
+        copies = found.setdefault(shape, [])
         if not copies:
-            generators += [{ordered[v]: ordered[w] for v, w in g.items()} for g in shape.generators]
+            generators += [{ordered[v]: ordered[w] for v, w in g.items()} for g in of_shape]
         copies.append(ordered)
     for copies in found.values():
         for one, other in pairwise(copies):

@@ -7,13 +7,13 @@ equal keys. If they do not, the shape is computed again, with the same result.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 from stead_sym.relational.graph import RELATION, Permutation, Row, moved, solve
-from stead_sym.relational.large import LARGE, solve_large
+from stead_sym.relational.large import LARGE, Solved, solve_large
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 
 _FEW_ROWS = 8  # the maximum number of rows that are first looked up in sorted order, without `_keyed`
@@ -109,7 +109,7 @@ class Shapes:
                 if code >= 0:
                     sorts[code] = sort
         if len(key) > LARGE:
-            order, generators = solve_large(self, key, sorts, self._seconds)
+            order, generators = solve_large(key, sorts, self._seconds, self._solve_part)
         else:
             order, generators = solve(key, sorts)
         place = {value: i for i, value in enumerate(order)}
@@ -124,6 +124,11 @@ class Shapes:
         found = self._shapes.setdefault(shape, shape), tuple(order)
         self._found[key] = found
         return found
+
+    def _solve_part(self, rows: Sequence[Row], told: Mapping[int, tuple[int, int]]) -> Solved:
+        tags = (self.tag(sort, number, value) for value, (sort, number) in told.items())
+        shape, ordered = self.shape([*rows, *tags])
+        return shape.rows, shape.generators, ordered
 
 
 def _keyed(rows: Collection[Row]) -> tuple[tuple[Row, ...], list[int]]:

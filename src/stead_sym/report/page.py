@@ -1,17 +1,8 @@
-"""A verification as one HTML file that needs no network: `write_report`.
-
-The page is plain HTML, complete for a reader without scripts, a printer and a screen reader. The script in
-`page.js` adds steps by keyboard and drawings that can be zoomed. One decision: no content of the page can
-run. All text is escaped on insertion (`support.html`). The page's policy allows the one style and the one
-script of the package, by their digests, and nothing else, including no address.
-"""
+"""A verification as one HTML file that needs no network: `write_report`."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 
 from rich.text import Text
@@ -19,8 +10,9 @@ from rich.text import Text
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.domains import domain_text
-from stead_sym.report.drawing import STYLE
 from stead_sym.report.page_decisions import Budget, decisions_of
+from stead_sym.report.page_deepening import deepening_html
+from stead_sym.report.page_frame import MARKER, WORST_FIRST, answered, page_of, section_of
 from stead_sym.report.page_numbers import domain_section, pairs, statistics_section
 from stead_sym.report.page_sections import (
     deployment_section,
@@ -32,21 +24,15 @@ from stead_sym.report.page_sections import (
 from stead_sym.report.partial import KnownVerdict
 from stead_sym.report.terminal import reached
 from stead_sym.report.written import prepare_file, write_file
-from stead_sym.support.html import Content, Html, tag
+from stead_sym.support.html import Html, tag
 from stead_sym.support.printable import plural
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import OF_NOTHING, verdict_line
-
-MARKER = "<!doctype html>\n<!-- report of stead-sym -->"
-"""The beginning of a report."""
-_WORST_FIRST = ("fails", "unknown", OF_NOTHING, "holds")
 
 
 def report_html(result: Verification | Deepening) -> str:
     """Return the page of a result."""
     if isinstance(result, Deepening):
-        from stead_sym.report.page_deepening import deepening_html
-
         return deepening_html(result)
     result = result.with_contexts(MOST_LOOKED_AT)
     budget = Budget()
@@ -89,34 +75,6 @@ def stopped_html(source: str, why: str, verdicts: Sequence[KnownVerdict]) -> str
     return page_of(f"{source}: ended early", header, [section])
 
 
-def page_of(title: str, header: Html, sections: Sequence[tuple[str, str, Html]]) -> str:
-    """Return a page of sections, each with its anchor and name."""
-    style, script = _packaged("page.css") + STYLE, _packaged("page.js")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", title),
-        tag("style", Html(style)),
-    )
-    body = tag(
-        "body",
-        tag("a", "To the verdicts", class_="skip", href="#verdicts"),
-        header,
-        tag(
-            "nav",
-            tag("ul", (tag("li", tag("a", name, href=f"#{anchor}")) for anchor, name, _ in sections)),
-            aria_label="Sections",
-        ),
-        tag("main", (section for _, _, section in sections)),
-        _footer(),
-        tag("script", Html(script)),
-    )
-    return f"{MARKER}\n{tag('html', head, body, lang='en')}\n"
-
-
 def prepare_report(path: Path) -> None:
     """Raise `InputError` if a report cannot be written to a path, before there is one.
 
@@ -146,29 +104,6 @@ def write_stopped(source: str, why: str, verdicts: Sequence[KnownVerdict], path:
     write_file(path, stopped_html(source, why, verdicts))
 
 
-def _packaged(name: str) -> str:
-    return files("stead_sym.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    def digest(text: str) -> str:
-        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-    return (
-        f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)};"
-        " base-uri 'none'; form-action 'none'"
-    )
-
-
-# the frame
-
-
-def section_of(anchor: str, name: str, *content: Content, count: int | None = None) -> tuple[str, str, Html]:
-    """Return a section with its anchor and name."""
-    heading = tag("h2", name, tag("span", f" {count:,}", class_="count") if count else None, id=f"{anchor}-h")
-    return anchor, name, tag("section", heading, content, id=anchor, aria_labelledby=f"{anchor}-h")
-
-
 def _answer(result: Verification) -> str:
     """Return the verdicts in one sentence."""
     claims = [verdict for verdict in result.verdicts.values() if verdict.claim]
@@ -177,25 +112,6 @@ def _answer(result: Verification) -> str:
         said = f"{claims[0].spec} {claims[0].word if claims[0].holds is False else 'is unknown'}"
         return f"{said}; {answered(others)}" if others else said
     return answered([verdict.said for verdict in result.verdicts.values()])
-
-
-def answered(words: Sequence[str]) -> str:
-    """Return the verdicts, given as words, in one sentence."""
-    if not words:
-        return "no specification was checked"
-    several = {"holds": "hold", OF_NOTHING: "hold, of nothing", "fails": "fail", "unknown": "are unknown"}
-    if len(set(words)) == 1:
-        one = "is unknown" if words[0] == "unknown" else words[0]
-        if len(words) == 1:
-            return f"the specification {one}"
-        every = "both" if len(words) == 2 else f"all {len(words)}"
-        return f"{every} specifications {several[words[0]]}"
-    parts = []
-    for word in _WORST_FIRST:
-        if number := words.count(word):
-            one = "is unknown" if word == "unknown" else word
-            parts.append(f"{number} {one if number == 1 else several[word]}")
-    return f"of {plural(len(words), 'specification')}, {', '.join(parts)}"
 
 
 def _header(result: Verification) -> Html:
@@ -207,7 +123,7 @@ def _header(result: Verification) -> Html:
         )
     who = f"{'any agent' if result.is_any else result.agent}{result.deployment.harness}"
     answer = _answer(result)
-    worst = next((w for w in _WORST_FIRST if w in {v.said for v in result.verdicts.values()}), "none")
+    worst = next((w for w in WORST_FIRST if w in {v.said for v in result.verdicts.values()}), "none")
     return tag(
         "header",
         tag("p", "stead-sym report", class_="eyebrow"),
@@ -226,11 +142,4 @@ def _header(result: Verification) -> Html:
                 ("engine", f"{result.options.engine}, {result.seconds:.2f} s"),
             ]
         ),
-    )
-
-
-def _footer() -> Html:
-    return tag(
-        "footer",
-        tag("p", "Written by stead-sym. This file is complete: it loads nothing and sends nothing."),
     )

@@ -134,10 +134,12 @@ class Loops:
         if tool.name in self._fair:
             yield from each_call(deployment, tool, state, {})
             return
+        if not (first := list(islice(each_call(deployment, tool, state, {}), MOST_CALLS))):
+            return
         for param in tool.params:
             for value in self._near.get(param.sort, ()):
                 yield from islice(each_call(deployment, tool, state, {param.name: value}), MOST_CALLS)
-        yield from islice(each_call(deployment, tool, state, {}), MOST_CALLS)
+        yield from first
 
     def _ahead(self, here: int, turn: int) -> int | None:
         """Return the next state of the walk, one that is not visited where it ends, or None."""

@@ -8,13 +8,33 @@ counts are in memory at a time. Edges are plain integers here; the function keep
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from stead_sym.engines.symbolic.bdd.manager import Bdd
+from typing import Protocol, Self
 
 
-def models(function: Bdd, true: Bdd, ranks: Mapping[int, int], node: Callable[[int], int]) -> int:
+class Node(Protocol):
+    """A node, as `manager.Bdd`, with what is needed to count its models."""
+
+    def __int__(self) -> int:
+        """Return the number of the edge to the node."""
+        ...
+
+    @property
+    def level(self) -> int:
+        """The level of the topmost variable."""
+        ...
+
+    @property
+    def low(self) -> Self:
+        """The branch of the regular node where its variable is 0."""
+        ...
+
+    @property
+    def high(self) -> Self:
+        """The branch of the regular node where its variable is 1."""
+        ...
+
+
+def models(function: Node, true: Node, ranks: Mapping[int, int], node: Callable[[int], int]) -> int:
     """Return the number of assignments to some variables that satisfy the function.
 
     The variables are a superset of the support. ``ranks`` maps the level of each of them to the number of

@@ -7,18 +7,15 @@ therefore meets them too, wherever it closes, so the loop need not be known in a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.symbolic.bdd.fixpoint import FairSteps, fair_core, shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.check.operators import Operators
+from stead_sym.engines.symbolic.check.walks import Place, Walks
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
-
-if TYPE_CHECKING:
-    from stead_sym.engines.symbolic.check.witness import Place, Witness
 
 
 class FairLassos:
@@ -26,15 +23,15 @@ class FairLassos:
 
     def __init__(
         self,
-        witness: Witness,
+        walks: Walks,
         operators: Operators,
         steps: FairSteps,
         stay: Bdd,
         env: Mapping[str, Vector],
         assignment: Mapping[str, Value],
     ) -> None:
-        self.witness = witness
-        self.manager = witness.manager
+        self.walks = walks
+        self.manager = walks.manager
         self.operators = operators
         self.stay = stay
         self.held = env, assignment
@@ -44,8 +41,8 @@ class FairLassos:
 
     def found(self, state: Instance) -> tuple[tuple[Step, ...], int]:
         """Return the steps of a run from the state, and the number of them before the loop."""
-        place = self.witness.place(state)
-        steps = list(self.witness.run(self.operators.pairs, self.stay, self.core, place, *self.held))
+        place = self.walks.place(state)
+        steps = list(self.walks.run(self.operators.pairs, self.stay, self.core, place, *self.held))
         state = steps[-1].state if steps else state
         visited = {state: len(steps)}
         while True:
@@ -60,22 +57,22 @@ class FairLassos:
 
     def here(self, place: Place) -> Bdd:
         """Return the set of one pair: a place and the assignment."""
-        return self.manager.cube(self.witness.code(place, *self.held))
+        return self.manager.cube(self.walks.code(place, *self.held))
 
     def way_to(self, target: Bdd, place: Place) -> Sequence[Bdd] | None:
         """Return sets such that a step into each in turn is a shortest run within the core into ``target``.
 
         The sets are those of `shortest` after the first. Return None if there is no such run.
         """
-        bits = self.witness.encoding.state_bits | self.operators.pairs.bits
+        bits = self.walks.encoding.state_bits | self.operators.pairs.bits
         sets = shortest(self.relation, self.here(place), self.core, target, bits)
         return None if sets is None else sets[1:]
 
     def step_into(self, target: Bdd, state: Instance) -> Step:
         """Return a step into a set by a call that a fair run may make infinitely often."""
-        place = self.witness.place(state)
+        place = self.walks.place(state)
         ahead = target & self.relation.image(self.here(place))
-        return self.witness.step_into(ahead, place, *self.held)
+        return self.walks.step_into(ahead, place, *self.held)
 
 
 class _Round:
@@ -89,9 +86,9 @@ class _Round:
 
     def __init__(self, lassos: FairLassos, state: Instance) -> None:
         self.of = lassos
-        self.witness = lassos.witness
+        self.walks = lassos.walks
         self.m = lassos.manager
-        self.actions = lassos.witness.checker.actions
+        self.actions = lassos.walks.checker.actions
         self.unvisited = list(lassos.operators.constraints)
         self.met = [self.m.false for _ in self.actions]
         self.due = [self.m.false for _ in self.actions]
@@ -102,7 +99,7 @@ class _Round:
 
     def steps(self, visited: Iterable[Instance]) -> list[Step]:
         """Return the round: meet the constraints, then return to the start of a round if possible."""
-        known = self.m.disj(self.witness.model.singleton(self._place(s).known) for s in visited)
+        known = self.m.disj(self.walks.model.singleton(self._place(s).known) for s in visited)
         while True:
             while self.complete and self._is_due():
                 pass
@@ -143,8 +140,8 @@ class _Round:
         ahead = m.cofactor(along.steps.image(self.of.here(place) & chosen), arguments)
         call = m.cube({action.selectors[bit]: value for bit, value in arguments.items()})
         calls = {name: of & call for name, of in action.calls.items()}
-        after = next(self.witness.successors_in(self.of.core & ahead, place, *self.of.held))
-        self._take(self.witness.step_to(place, after, calls, action.agent))
+        after = next(self.walks.successors_in(self.of.core & ahead, place, *self.of.held))
+        self._take(self.walks.step_to(place, after, calls, action.agent))
 
     def _follow(self, target: Bdd) -> bool:
         """Take a shortest run into the target, and return False if there is none.
@@ -160,7 +157,7 @@ class _Round:
 
     def _take(self, step: Step) -> None:
         before = self.of.here(self._place(self.state))
-        after = self.witness.code(self._place(step.state), *self.of.held)
+        after = self.walks.code(self._place(step.state), *self.of.held)
         for k, along in enumerate(self.of.along):
             self.met[k] = self.met[k] | self.m.cofactor(along.steps.image(before), after)
         self.taken.append(step)
@@ -168,11 +165,11 @@ class _Round:
         self._arrived()
 
     def _arrived(self) -> None:
-        m, point = self.m, self.witness.code(self._place(self.state), *self.of.held)
+        m, point = self.m, self.walks.code(self._place(self.state), *self.of.held)
         self.unvisited = [goal for goal in self.unvisited if goal & m.cube(point) == m.false]
         for k, along in enumerate(self.of.along):
             self.met[k] = self.met[k] | m.cofactor(along.released, point)
             self.due[k] = (self.due[k] | m.cofactor(along.asking, point)) & ~self.met[k]
 
     def _place(self, state: Instance) -> Place:
-        return self.witness.place(state)
+        return self.walks.place(state)

@@ -7,17 +7,14 @@ searched for. Under fairness constraints the first one is kept.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from stead_sym.deployment.trace import Step
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.check.held_values import Pairs
+from stead_sym.engines.symbolic.check.walks import Walks
 from stead_sym.engines.symbolic.encode.values import Vector
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
-
-if TYPE_CHECKING:
-    from stead_sym.engines.symbolic.check.witness import Witness
 
 MOST_IMAGES = 200
 """The maximum number of images and preimages in the search for a shorter lasso."""
@@ -28,14 +25,14 @@ class Lassos:
 
     def __init__(
         self,
-        witness: Witness,
+        walks: Walks,
         pairs: Pairs,
         stay: Bdd,
         env: Mapping[str, Vector],
         assignment: Mapping[str, Value],
     ) -> None:
-        self._witness = witness
-        self._manager = witness.manager
+        self._walks = walks
+        self._manager = walks.manager
         self._pairs = pairs
         self._stay = stay
         self._held = env, assignment
@@ -48,26 +45,26 @@ class Lassos:
         The step leads to the start of an earlier round if possible, which closes the loop, and otherwise to
         the state that differs least from the first.
         """
-        witness, stay = self._witness, self._stay
+        walks, stay = self._walks, self._stay
         steps: list[Step] = []
-        first, visited = witness.place(state), {state: 0}
-        known = witness.model.singleton(first.known)
+        first, visited = walks.place(state), {state: 0}
+        known = walks.model.singleton(first.known)
         while True:
-            for constraint in witness.checker.constraints:
-                place = witness.place(state)
-                steps += witness.run(self._pairs, stay, stay & constraint, place, *self._held)
+            for constraint in walks.checker.constraints:
+                place = walks.place(state)
+                steps += walks.run(self._pairs, stay, stay & constraint, place, *self._held)
                 state = steps[-1].state if steps else state
-            place = witness.place(state)
-            back = witness.successors_in(stay & known, place, *self._held)
+            place = walks.place(state)
+            back = walks.successors_in(stay & known, place, *self._held)
             ahead = next((after for after in back if after.real in visited), None)
             if ahead is None:
-                ahead = next(witness.successors_in(stay, place, *self._held, like=first))
-            steps.append(witness.step_to(place, ahead))
+                ahead = next(walks.successors_in(stay, place, *self._held, like=first))
+            steps.append(walks.step_to(place, ahead))
             state = ahead.real
             if state in visited:
                 return tuple(steps), visited[state]
             visited[state] = len(steps)
-            known = known | witness.model.singleton(ahead.known)
+            known = known | walks.model.singleton(ahead.known)
 
     def shorter(self, start: Instance, steps: tuple[Step, ...], loop: int) -> tuple[tuple[Step, ...], int]:
         """Return a lasso from ``start`` with fewer steps than the given one, or else the given one.
@@ -76,9 +73,9 @@ class Lassos:
         itself. With representatives such a run may return to the pair with other identifiers: it closes no
         loop then, and is skipped.
         """
-        m, witness, stay = self._manager, self._witness, self._stay
-        bits = sorted(witness.encoding.state_bits | self._pairs.bits)
-        layer = seen = m.cube(witness.code(witness.place(start), *self._held))
+        m, walks, stay = self._manager, self._walks, self._stay
+        bits = sorted(walks.encoding.state_bits | self._pairs.bits)
+        layer = seen = m.cube(walks.code(walks.place(start), *self._held))
         distance = 0
         while layer != m.false and distance + 1 < len(steps):
             left = layer
@@ -119,11 +116,11 @@ class Lassos:
     def _lasso(
         self, start: Instance, entry: Bdd, behind: Sequence[Bdd]
     ) -> tuple[tuple[Step, ...], int] | None:
-        witness = self._witness
-        stem = witness.run(self._pairs, self._stay, entry, witness.place(start), *self._held)
+        walks = self._walks
+        stem = walks.run(self._pairs, self._stay, entry, walks.place(start), *self._held)
         first = state = stem[-1].state if stem else start
         steps = [*stem]
         for ahead in behind:
-            steps.append(witness.step_into(ahead, witness.place(state), *self._held))
+            steps.append(walks.step_into(ahead, walks.place(state), *self._held))
             state = steps[-1].state
         return (tuple(steps), len(stem)) if state == first else None

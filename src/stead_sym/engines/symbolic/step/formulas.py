@@ -122,7 +122,18 @@ class Compiler:
     def _integers(self) -> Integers:
         """The comparisons of integers; tallies are compiled by this class, whatever a subclass overrides."""
         plain = self if type(self) is Compiler else Compiler(self.encoding, single=self.single)
-        return Integers(self.encoding, plain)
+        return Integers(self.encoding, plain.counted)
+
+    def counted(
+        self,
+        bound: Sequence[tuple[fo.Binder, Vector]],
+        body: fo.Formula,
+        env: Environment,
+        joint: bool,
+    ) -> Bdd:
+        """Return where the body of a tally is true of the values that its variables range over."""
+        ranging = (self.ranging(binder, vector, body, joint=joint) for binder, vector in bound)
+        return self.manager.conj([self.compiled(body, env, joint), *ranging])
 
     def _exists(self, binder: fo.Binder, body: Core, env: Environment, joint: bool) -> Bdd:
         """Return ∃ bits(x). active(x) ∧ ⟦body⟧ for the bound variable x."""

@@ -9,8 +9,8 @@ not enumerated: each bit of them is an item.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
 from stead_sym.engines.symbolic.bdd.manager import Bdd
@@ -19,19 +19,21 @@ from stead_sym.engines.symbolic.encode.values import Vector, bits_of
 from stead_sym.logic.integers import Item, Linear, coefficients, decided
 from stead_sym.relational.schema import Value
 
-if TYPE_CHECKING:
-    from stead_sym.engines.symbolic.step.formulas import Compiler
-
 _Environment: TypeAlias = Mapping[str, Vector | Value]
+Counted: TypeAlias = Callable[[Sequence[tuple[fo.Binder, Vector]], fo.Formula, _Environment, bool], Bdd]
 
 
 class Integers:
-    """A compiler of comparisons of integers; tallies, if any, need a compiler of formulas."""
+    """A compiler of comparisons of integers; tallies, if any, need to be told what they count.
 
-    def __init__(self, encoding: Encoding, compiler: Compiler | None = None) -> None:
+    ``counted`` returns where a formula is true of some variables' vectors, over the bits of these and the
+    states; its last argument tells if the formula may have primed symbols (`formulas.Compiler.counted`).
+    """
+
+    def __init__(self, encoding: Encoding, counted: Counted | None = None) -> None:
         self.encoding = encoding
         self.manager = encoding.manager
-        self._compiler = compiler
+        self._counted = counted
 
     def compared(self, form: Linear, env: _Environment, joint: bool) -> Bdd:
         """Return Σ cᵢ·aᵢ + c ⋈ 0 over the state bits and the vectors of ``env``."""
@@ -80,14 +82,10 @@ class Integers:
             inner[each.binder.name] = vectors[-1]
             each = each.body
         assert isinstance(each, fo.Weight)
-        body, compiler = each.condition, self._compiler
-        assert compiler is not None
-        ranging = [
-            compiler.ranging(binder, vector, body, joint=joint)
-            for binder, vector in zip(binders, vectors, strict=True)
-        ]
+        assert self._counted is not None
+        counted = self._counted([*zip(binders, vectors, strict=True)], each.condition, inner, joint)
         outer = [term for term in env.values() if isinstance(term, Vector) and term.one_hot]
-        member = m.conj([where, compiler.compiled(body, inner, joint), *ranging, *map(encoding.valid, outer)])
+        member = m.conj([where, counted, *map(encoding.valid, outer)])
         names = [binder.name for binder in binders]
         for values, case in self._instances(member, vectors):
             inner = {**env, **{name: values.get(v, v) for name, v in zip(names, vectors, strict=True)}}
