@@ -67,7 +67,7 @@ def up_and_down(steps: int) -> str:
 @pytest.mark.gate
 @pytest.mark.parametrize(
     ("engine", "steps"),
-    [("symbolic", 10), ("symbolic", 100), ("explicit", 10), ("explicit", 300)],
+    [("symbolic", 10), ("symbolic", 100), ("explicit", 10), ("explicit", 200)],
 )
 def test_machines_that_halt(engine: str, steps: int) -> None:
     program = up_and_down(steps)

@@ -30,7 +30,7 @@ from stead_sym.deployment.parts import Spec
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.verification.findings.finding import Finding
 
-CASES = int(os.environ.get("VIEWS_CASES", "12"))
+CASES = int(os.environ.get("VIEWS_CASES", "8"))
 BOUND = int(os.environ.get("VIEWS_BOUND", "3"))
 FIRST = int(os.environ.get("VIEWS_FROM", "0"))
 MOST_NODES, MOST_OPERATIONS = 5_000, 600

@@ -183,19 +183,19 @@ def test_deployments(deployment):
     assert_law(deployment)
 
 
-@settings(max_examples=examples(200, quick=30))
+@settings(max_examples=examples(200, quick=15))
 @given(st.integers(0, 10**6))
 def test_statements_about_many_records(seed):
     assert_law(parse_deployment(Bulk(seed).text()))
 
 
-@settings(max_examples=examples(60, quick=8))
+@settings(max_examples=examples(60, quick=5))
 @given(workflows())
 def test_fair_events(deployment):
     assert_law(with_fair_events(deployment))
 
 
-@settings(max_examples=examples(60, quick=8))
+@settings(max_examples=examples(60, quick=5))
 @given(workflows())
 def test_fair_agents(deployment):
     assert_law(with_fair_events(deployment, FairAction("agent")))
