@@ -8,16 +8,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from stead_sym.analyses.local.moves import Action, Move
-from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
+from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.errors import Undecided
 
 MOST_NODES = 50_000
 """The maximum number of nodes of the reached states of an abstraction."""
 
 _Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A ``relation`` over all variables ``now`` and those ``then`` that it may change.
+
+    ``same`` says that these are as now. A set is renamed by it: what the renaming of parts of the set comes
+    to is remembered by the manager.
+    """
+
+    now: Bits
+    then: Bits
+    relation: Bdd
+    same: Bdd
 
 
 class Relations:
@@ -28,7 +43,15 @@ class Relations:
         parts: dict[_Pairs, list[Bdd]] = defaultdict(list)
         for action in actions:
             parts[_names(action)].append(action.relation)
-        self._parts = [(pairs, manager.disj(some)) for pairs, some in parts.items()]
+        self._parts = [
+            _Part(
+                frozenset(now for now, _ in pairs),
+                frozenset(then for _, then in pairs),
+                manager.disj(some),
+                manager.conj(manager.var(now).equiv(manager.var(then)) for now, then in pairs),
+            )
+            for pairs, some in parts.items()
+        ]
 
     @classmethod
     def of_moves(cls, manager: Manager, moves: Iterable[Move]) -> Relations:
@@ -39,7 +62,7 @@ class Relations:
 
     def image(self, states: Bdd) -> Bdd:
         """Return the states to which an action leads from these."""
-        return self._m.disj(self._after(*part, states) for part in self._parts)
+        return self._m.disj(self._after(part, states) for part in self._parts)
 
     def before(self, states: Bdd) -> Bdd:
         """Return the states from which a step leads into these."""
@@ -59,7 +82,7 @@ class Relations:
     def _fixpoint(
         self,
         states: Bdd,
-        by: Callable[[_Pairs, Bdd, Bdd], Bdd],
+        by: Callable[[_Part, Bdd], Bdd],
         within: Bdd,
         most_nodes: int | None = None,
     ) -> Bdd:
@@ -69,23 +92,21 @@ class Relations:
             for k, part in enumerate(self._parts):
                 new, done[k] = states & ~done[k], states
                 if new != self._m.false:
-                    states = states | (by(*part, new) & within)
+                    states = states | (by(part, new) & within)
             if most_nodes is not None and states.dag_size > most_nodes:
                 raise Undecided(f"the states of the facts take more than {most_nodes:,} nodes")
         return states
 
     def _each_before(self, states: Bdd) -> Iterator[Bdd]:
-        return (self._before(*part, states) for part in self._parts)
+        return (self._before(part, states) for part in self._parts)
 
-    def _after(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
-        m = self._m
-        after = m.and_exist(frozenset(now for now, _ in pairs), relation, states)
-        return m.substitute(after, {then: m.var(now) for now, then in pairs})
+    def _after(self, part: _Part, states: Bdd) -> Bdd:
+        after = self._m.and_exist(part.now, part.relation, states)
+        return self._m.and_exist(part.then, part.same, after)
 
-    def _before(self, pairs: _Pairs, relation: Bdd, states: Bdd) -> Bdd:
-        m = self._m
-        primed = m.substitute(states, {now: m.var(then) for now, then in pairs})
-        return m.and_exist(frozenset(then for _, then in pairs), relation, primed)
+    def _before(self, part: _Part, states: Bdd) -> Bdd:
+        primed = self._m.and_exist(part.now, part.same, states)
+        return self._m.and_exist(part.then, part.relation, primed)
 
 
 def _names(action: Action) -> _Pairs:
