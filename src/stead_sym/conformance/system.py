@@ -266,7 +266,10 @@ class System:
         return Instance(self._deployment.schema, frozenset(facts))
 
     def beyond(self) -> Mapping[str, Mapping[object, object]]:
-        """Return what no relation has: by table or by column, its cells by the keys of their rows."""
+        """Return the cells of the database that no relation describes.
+
+        They are grouped by the name of their table or column, then by the primary key of their row.
+        """
         if self._beyond.is_empty:
             return {}
         with self._used():

@@ -118,7 +118,7 @@ class LlamaTokenizer:
         return self._control.prompt(messages, self._template.text)
 
     def text(self, text: str) -> Tokens:
-        """Return the tokens of a text, none added, none special."""
+        """Return the tokens of a text, without special ones at its ends or in it."""
         return self._control.text(text)
 
     def spelled(self, token: int) -> str:

@@ -70,7 +70,7 @@ class ChatTokenizer:
         return self._control.prompt(messages, self._rendered)
 
     def text(self, text: str) -> Tokens:
-        """Return the tokens of a text, none added, none special."""
+        """Return the tokens of a text, without special ones at its ends or in it."""
         return self._control.text(text)
 
     def _rendered(self, messages: Sequence[Message]) -> str:

@@ -100,7 +100,7 @@ class Change:
         return sorted(f for f in self.removed if f.relation == relation.name and f not in updated)
 
     def case(self, row: Sequence[Own] = (), args: Sequence[Value] = ()) -> Case:
-        """Return the case of the call, with a row."""
+        """Return the state before the call, with the values of its parameters and of a row's columns."""
         cells = {one.name: value for one, value in zip(row, args, strict=True)}
         return Case(self.rows, {**self.sigma, **cells})
 
