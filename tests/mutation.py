@@ -2686,8 +2686,8 @@ MUTATIONS = (
     Mutation(
         "parts forget the cells of their values",
         "/relational/large.py",
-        "shapes.tag(sorts[v], cell[v], v)",
-        "shapes.tag(sorts[v], 0, v)",
+        "(sorts[value], cell[value])",
+        "(sorts[value], 0)",
     ),
     Mutation(
         "rows of large parts that are half of what could be connect nothing",
@@ -3256,9 +3256,21 @@ MUTATIONS = (
     ),
     Mutation(
         "few facts: it is kept whichever values are active",
-        "/analyses/local/writes.py",
-        "frozenset((*fo.relations_in(sentence), *active))",
-        "frozenset(fo.relations_in(sentence))",
+        "/analyses/local/facts.py",
+        "frozenset((*fo.relations_in(formula), *active))",
+        "frozenset(fo.relations_in(formula))",
+    ),
+    Mutation(
+        "few facts: a formula is looked up for other values of its names",
+        "/analyses/local/field.py",
+        "key = formula, tuple(values.items()), read",
+        "key = formula, read",
+    ),
+    Mutation(
+        "few facts: a formula is looked up in a state that differs in what decides it",
+        "/analyses/local/field.py",
+        "key = formula, tuple(values.items()), read",
+        "key = formula, tuple(values.items()), read[1:]",
     ),
     Mutation(
         "few facts: what is written under a condition always is",

@@ -21,18 +21,22 @@ from generated.past import past_workflows
 from generated.refusals import refused_workflows
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
-from stead_sym.analyses.local.field import can_be_followed
+from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.model import Local, Shown
 from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.local.refinement import Refuted
+from stead_sym.analyses.local.start import Start
 from stead_sym.analyses.local.verify import localise
 from stead_sym.analyses.local.writes import After
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import normal_restriction
+from stead_sym.deployment.semantics import each_call
 from stead_sym.errors import DefinitionError, NoInitialState, Undecided
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.replay import replay as of_evidence
+from stead_sym.logic.evaluate import holds
+from stead_sym.logic.kernel import core
 from stead_sym.verification.readings import answer
 from stead_sym.verification.verify import verify
 
@@ -270,6 +274,7 @@ tool pass(x: a, y: a)
     delete P(x)
     insert P(y) where R(x, _)
 tool clear(x: a, y: a)
+  guard R(x, _) | Q(y)
   effect
     delete Q(x)
     delete P(y) where exists v: b. (S(v) | Q(y))
@@ -297,6 +302,37 @@ spec apart  P(a1) | exists y. (P(y) & ~Q(y))
 spec either Q(a1) | exists x. P(x)
 spec about  exists z: b. (S(z) | P(a1))
 """
+
+
+@settings(max_examples=examples(100, quick=40))
+@given(st.one_of(of_many_records, workflows(), deployments()), st.integers(0, 10**6))
+@example(parse_deployment(ALIKE), 1)
+def test_a_formula_is_looked_up_where_all_that_decides_it_is_the_same(deployment, seed):
+    field = Field(deployment, Start(deployment, {sort.name: () for sort in deployment.schema.sorts}))
+    draw, tools = Random(seed), deployment.tools_and_events
+    of_sort = field.restriction.values
+    given = [
+        (core(guard), {param.name: draw.choice(of_sort[param.sort]) for param in tool.params})
+        for tool in tools
+        for guard in (tool.guard, fo.Not(tool.guard))
+        if all(of_sort[param.sort] for param in tool.params)
+        for _ in range(8)
+    ]
+    given += [(core(spec.formula), {}) for spec in deployment.specs if not fo.is_temporal(spec.formula)]
+    state = field.initial
+    for _ in range(20):
+        for formula, values in given:
+            assert field.holds(formula, state, values) == holds(formula, state, values)
+        after = [
+            one
+            for tool in tools
+            for call in each_call(deployment, tool, state, {})
+            for by in range(len(tool.effects))
+            for one in field.after(call, state, by)
+        ]
+        if not after:
+            break
+        state = draw.choice(after)
 
 
 @settings(max_examples=examples(100, quick=12))

@@ -30,7 +30,6 @@ from stead_sym.deployment.semantics import breaks_claim, each_call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.evidence.prefix import endless_evidence, refutation
-from stead_sym.logic.evaluate import holds
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
 from stead_sym.relational.instance import Instance
@@ -255,7 +254,8 @@ class Following:
     def _holds(self, formula: Core, at: _At) -> bool:
         if fo.is_temporal(formula):
             return self._m.satisfies(self._where(formula), self._image(at))
-        return holds(self._free(formula), at.state, {one: at.values[one] for one in names_in(formula)})
+        values = {one: at.values[one] for one in names_in(formula)}
+        return self._field.holds(self._free(formula), at.state, values)
 
     def _free(self, formula: Core) -> Core:
         """Return the formula with a variable for each name."""

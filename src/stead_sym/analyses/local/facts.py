@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.values import MARK, is_name, kind
+from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import value_of
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.names import constants
@@ -99,6 +100,34 @@ def projections(formula: fo.Formula, schema: Schema) -> frozenset[Core]:
         if (fact := as_fact(core(projection))) is not None:
             found.add(fact)
     return frozenset(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def deciding(formula: Core, schema: Schema) -> frozenset[str]:
+    """Return the relations that decide if a formula is true, for values of its variables.
+
+    If it matters which values of a sort are active, these are all that have a column of the sort, too.
+    """
+    sorts = active_sorts(formula)
+    active = (relation.name for relation in schema.relations if not sorts.isdisjoint(relation.sorts))
+    return frozenset((*fo.relations_in(formula), *active))
+
+
+def depends_on_activity(fact: Core) -> bool:
+    """Return if the truth value may depend on which values are active, with the same truth of its atoms."""
+    return bool(active_sorts(fact))
+
+
+@lru_cache(maxsize=1 << 14)
+def active_sorts(fact: Core) -> frozenset[str]:
+    """Return the sorts whose active values matter to the truth value, with the same truth of its atoms."""
+    return frozenset(
+        part.binder.sort
+        for part in fo.subformulas(fact)
+        if isinstance(part, fo.Exists | fo.Count | fo.Each)
+        and not part.binder.declared
+        and not implies_active(part.body, part.binder.name)
+    )
 
 
 def mentions_individuals(formula: Core) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
 import stead_sym.logic.syntax as fo
+from stead_sym.analyses.local.facts import deciding
 from stead_sym.analyses.local.start import Start
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.history import begun
@@ -36,12 +37,18 @@ class Field:
         start: Start,
         selected: Mapping[tuple[str, str], fo.Formula] = MappingProxyType({}),
     ) -> None:
-        """Take where an agent selects a call of a tool that others have, too (``selected``)."""
+        """Set up the search in a deployment, from a start.
+
+        ``selected`` gives, by agent and tool, the condition under which the agent selects a call, if other
+        agents have the tool, too.
+        """
         self.deployment, self.start, self._selected = deployment, start, selected
         self.left = MOST_SEARCHED
         """The number of successors that may still be tried for the specification."""
         self.endless: set[tuple[Instance, Core, tuple[tuple[Value, Value], ...]]] = set()
         """States from which an endless run was looked for, with the condition and the values of its names."""
+
+        self._known: dict[Hashable, bool] = {}
 
     @cached_property
     def restriction(self) -> Restriction:
@@ -77,6 +84,17 @@ class Field:
         """Return the values of a sort outside C."""
         known = frozenset(self.deployment.constants[sort])
         return [value for value in self.restriction.values[sort] if value not in known]
+
+    def holds(self, formula: Core, state: Instance, values: Mapping[str, Value]) -> bool:
+        """Return True if (D, σ) ⊨ f; looked up if the relations that decide it are as in an earlier state."""
+        if isinstance(formula, fo.Atom):
+            return holds(formula, state, values)
+        relations = sorted(deciding(formula, self.deployment.schema))
+        read = tuple(state.by_relation.get(relation) for relation in relations)
+        key = formula, tuple(values.items()), read
+        if key not in self._known:
+            self._known[key] = holds(formula, state, values)
+        return self._known[key]
 
     def after(self, call: Call, state: Instance, by: int) -> Iterator[Instance]:
         """Yield the successors by an alternative of a call."""

@@ -18,8 +18,8 @@ from functools import cached_property
 from itertools import count
 
 import stead_sym.logic.syntax as fo
+from stead_sym.analyses.local.facts import depends_on_activity
 from stead_sym.analyses.local.values import is_name, sort_of
-from stead_sym.analyses.local.writes import depends_on_activity
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.evaluate import holds, value_of

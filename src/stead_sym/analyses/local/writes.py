@@ -20,7 +20,13 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
-from stead_sym.analyses.local.facts import mentions_individuals, with_value, with_values
+from stead_sym.analyses.local.facts import (
+    deciding,
+    depends_on_activity,
+    mentions_individuals,
+    with_value,
+    with_values,
+)
 from stead_sym.analyses.local.reading import Fixed, Known, Reading
 from stead_sym.analyses.local.values import same
 from stead_sym.deployment.tool import Clear, Delete, Effect, Insert
@@ -191,16 +197,7 @@ class Kept:
     def __init__(self, schema: Schema, followed: Iterable[Core], found: Found) -> None:
         """Use what is ``found`` with fewer facts, and add to it."""
         self._schema, self._followed, self.found = schema, tuple(followed), found
-        self._own: dict[Core, frozenset[str]] = {}
         self._about: dict[frozenset[str], frozenset[Core]] = {}
-
-    def relations(self, sentence: Core) -> frozenset[str]:
-        """Return the relations that decide if a sentence is true."""
-        if sentence not in self._own:
-            sorts = active_sorts(sentence)
-            active = (one.name for one in self._schema.relations if not sorts.isdisjoint(one.sorts))
-            self._own[sentence] = frozenset((*fo.relations_in(sentence), *active))
-        return self._own[sentence]
 
     def writing(self, effect: Effect, relations: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Return the variables, and the relations, that decide how an alternative writes some relations."""
@@ -212,7 +209,7 @@ class Kept:
                     if binder.name not in own:
                         where = fo.Exists(binder, where)
                 names |= own | fo.free_variables(where)
-                read |= self.relations(core(where))
+                read |= deciding(core(where), self._schema)
         return frozenset(names), frozenset(read)
 
     def about(self, relations: frozenset[str]) -> frozenset[Core]:
@@ -283,7 +280,7 @@ class After(Reading):
 
     def _once(self, f: Core, to: bool | None, compute: Callable[[], tuple[Bdd, ...]]) -> tuple[Bdd, ...]:
         """Return what is computed of a quantified formula, or what another step has made of it (`Kept`)."""
-        key = f, to, self._decisive(self._kept.relations(f))
+        key = f, to, self._decisive(deciding(f, self.schema))
         if (known := self._kept.found.get(key)) is None:
             known = compute()
             variables = self._write.open
@@ -409,20 +406,3 @@ def _relations_read(f: Core) -> frozenset[str] | None:
     if mentions_individuals(f) or depends_on_activity(f):
         return None
     return frozenset(fo.relations_in(f))
-
-
-def depends_on_activity(fact: Core) -> bool:
-    """Return if the truth value may depend on which values are active, with the same truth of its atoms."""
-    return bool(active_sorts(fact))
-
-
-@lru_cache(maxsize=1 << 14)
-def active_sorts(fact: Core) -> frozenset[str]:
-    """Return the sorts whose active values matter to the truth value, with the same truth of its atoms."""
-    return frozenset(
-        part.binder.sort
-        for part in fo.subformulas(fact)
-        if isinstance(part, fo.Exists | fo.Count | fo.Each)
-        and not part.binder.declared
-        and not implies_active(part.body, part.binder.name)
-    )
