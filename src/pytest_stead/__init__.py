@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_stead.warned import SteadFinding, SteadScope
+
 if TYPE_CHECKING:
     from pytest_stead.fixture import Stead
 
@@ -19,24 +21,6 @@ __all__ = ["SteadFinding", "SteadScope", "stead"]
 
 OF_NOTHING = "holds, of nothing"
 """The word of `stead_sym.verification.verify`, which is not imported here."""
-
-
-class SteadFinding(pytest.PytestWarning):
-    """A finding: a way in which a verdict is weaker than it seems.
-
-    `-W error::pytest_stead.SteadFinding` makes every finding a failure.
-    """
-
-    __module__ = "pytest_stead"
-
-
-class SteadScope(pytest.PytestWarning):
-    """A specification holds with a scope: sentences that restrict the verdict.
-
-    The word alone would state more than is established.
-    """
-
-    __module__ = "pytest_stead"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 import pytest
 from rich.console import Console
 
-from pytest_stead import SteadFinding, SteadScope
+from pytest_stead.warned import SteadFinding, SteadScope
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.deployment.trace import Trace
 from stead_sym.errors import DefinitionError, Span, SteadError

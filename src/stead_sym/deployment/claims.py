@@ -171,7 +171,8 @@ def can_take(
 ) -> fo.Formula:
     """⋁ over the alternatives of "it is enabled and its statements find their values", of the parameters.
 
-    With ``constants``, by sort, a statement is only said to find those and active values: less may be true.
+    A statement finds active values and ``constants``, by sort; by default these are all of C. With fewer the
+    formula may be true of less.
     """
     return fo.disjunction(tuple(can_take_effect(deployment, effect, constants) for effect in tool.effects))
 

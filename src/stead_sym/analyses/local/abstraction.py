@@ -20,7 +20,7 @@ from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import Start, begins_with_at_most_one, names_in
 from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import sort_of
-from stead_sym.analyses.local.writes import Found
+from stead_sym.analyses.local.writes import Outcomes
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd, Manager
@@ -115,7 +115,7 @@ class Facts:
         self.bits: dict[Core, tuple[Bdd, Bdd]] = {}
         """The bits of each fact, now and then."""
         self._open: list[str] = []
-        self._found: Found = {}
+        self._outcomes: Outcomes = {}
         self.inside = {one: self._bit(f"inside {k}")[0] for k, one in enumerate(names)}
         """The bit of each name."""
 
@@ -157,7 +157,7 @@ class Facts:
             self._open_part,
             scope.turns,
             scope.lemmas.known,
-            self._found,
+            self._outcomes,
         )
         sure = steps.sure(scope.exact) if asks_for_runs(whole) and not deployment.fair else ()
         endless = not deployment.fair and any(isinstance(f, fo.Globally) for f in fo.subformulas(whole))

@@ -74,7 +74,7 @@ class _At:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FollowedRun:
     """A run, and what is ``known`` of all runs from its last state (`evidence.prefix.refutation`)."""
 
     run: Trace
@@ -111,7 +111,7 @@ class Following:
         self._free_of: dict[Core, Core] = {}
         self._about_all: set[Core] = set()
 
-    def run(self, most: int, loops: int = MOST_LOOPS) -> Found | None:
+    def run(self, most: int, loops: int = MOST_LOOPS) -> FollowedRun | None:
         """Return a run if one is found among at most ``most`` states.
 
         None is searched if no abstract run shows the goal.
@@ -156,13 +156,13 @@ class Following:
             if done and not self._of_truth:
                 known = self._known(at)
                 if refutation(self._sentence, at.run, known) is not None:
-                    return Found(at.run, known)
+                    return FollowedRun(at.run, known)
             for body in (fo.TRUE,) if done and self._of_truth else for_ever:
                 key = at.state, body, tuple(at.values.items())
                 if key not in self._field.endless and len(self._field.endless) < loops:
                     self._field.endless.add(key)
                     if run := self._endless(at, body):
-                        return Found(run)
+                        return FollowedRun(run)
             if breaks_claim(self._field.deployment, at.state):
                 continue  # no run goes on from here
             allowed = distance + 1 if wide else distance - 1

@@ -12,7 +12,7 @@ from typing import TypeAlias, assert_never
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.abstraction import Abstraction, Facts, Scope
-from stead_sym.analyses.local.concrete import Following, Found
+from stead_sym.analyses.local.concrete import FollowedRun, Following
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.impossible import Asking
@@ -163,7 +163,7 @@ class Question:
             return why
         return f"{why}, and {_not_found(ways.search, ways.refuting)}"
 
-    def _refuted(self, found: Found | None) -> Refuted | None:
+    def _refuted(self, found: FollowedRun | None) -> Refuted | None:
         return None if found is None else Refuted(len(self._facts), found.run, found.known)
 
     def _with_lemmas(

@@ -28,7 +28,7 @@ from stead_sym.analyses.local.moves import (
 from stead_sym.analyses.local.normal import Normal
 from stead_sym.analyses.local.reading import Fixed, Known, Reading
 from stead_sym.analyses.local.values import individual, is_constant, is_name, same
-from stead_sym.analyses.local.writes import After, Found, Kept, Write, occurring
+from stead_sym.analyses.local.writes import After, Kept, Outcomes, Write, occurring
 from stead_sym.deployment.claims import can_take, can_take_effect
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.terminal import over
@@ -61,20 +61,20 @@ class Steps:
         bits: Mapping[Core, tuple[Bdd, Bdd]],
         outside: Callable[[Value], Bdd],
         open_part: Callable[[int], str],
-        turns: Sequence[Sequence[Tool]] = (),
-        impossible: Sequence[Impossible] = (),
-        found: Found | None = None,
+        turns: Sequence[Sequence[Tool]],
+        impossible: Sequence[Impossible],
+        outcomes: Outcomes,
     ) -> None:
         """Build the steps; ``open_part``: see `Fixed`. What is ``impossible`` is no step.
 
-        ``found``: sentences after steps over fewer facts, with the same bits (`Kept`).
+        The ``outcomes`` are of steps over fewer facts, with the same bits (`Kept`).
 
         ``outside``: where a name stands for a value outside C. ``turns`` are the tools of each agent with a
         fairness constraint, guarded by what it selects.
         """
         self._open_part, self._turns, self._known = open_part, turns, impossible
         self._normal = normal
-        self._sentences = Kept(reading.schema, bits, {} if found is None else found)
+        self._sentences = Kept(reading.schema, bits, outcomes)
         self._deployment, self._reading, self._bits, self._outside = deployment, reading, bits, outside
         self._m = reading.manager
         self._constants = {s: [v for v in of if is_constant(v)] for s, of in reading.values.items()}

@@ -181,7 +181,8 @@ class Write:
         return whole, with_values(where, tuple(images.items())), active
 
 
-Found: TypeAlias = dict[Hashable, tuple[Bdd, ...]]
+Outcomes: TypeAlias = dict[Hashable, tuple[Bdd, ...]]
+"""What is known of sentences after steps, by all that decides it (`Kept`)."""
 
 
 class Kept:
@@ -194,9 +195,9 @@ class Kept:
     kept.
     """
 
-    def __init__(self, schema: Schema, followed: Iterable[Core], found: Found) -> None:
-        """Use what is ``found`` with fewer facts, and add to it."""
-        self._schema, self._followed, self.found = schema, tuple(followed), found
+    def __init__(self, schema: Schema, followed: Iterable[Core], outcomes: Outcomes) -> None:
+        """Use the ``outcomes`` that are known with fewer facts, and add to them."""
+        self._schema, self._followed, self.outcomes = schema, tuple(followed), outcomes
         self._about: dict[frozenset[str], frozenset[Core]] = {}
 
     def writing(self, effect: Effect, relations: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -281,11 +282,11 @@ class After(Reading):
     def _once(self, f: Core, to: bool | None, compute: Callable[[], tuple[Bdd, ...]]) -> tuple[Bdd, ...]:
         """Return what is computed of a quantified formula, or what another step has made of it (`Kept`)."""
         key = f, to, self._decisive(deciding(f, self.schema))
-        if (known := self._kept.found.get(key)) is None:
+        if (known := self._kept.outcomes.get(key)) is None:
             known = compute()
             variables = self._write.open
             if not variables or all(variables.isdisjoint(self.manager.support(one)) for one in known):
-                self._kept.found[key] = known
+                self._kept.outcomes[key] = known
         return known
 
     def _decisive(self, relations: frozenset[str]) -> Hashable:
