@@ -542,6 +542,8 @@ def test_an_agent_counts_by_its_answers_in_the_contexts_of_the_proof(records):
     assert "in 1 of 1 contexts" in met.how
     every = found.found["never"].every_number
     assert (every.k, len(every.proof.answers[0].contexts)) == (2, 1)
+    [finding] = [one for one in found.findings if one.kind == "unsteady agent"]
+    assert "answers differently in 1 of" in finding.text
 
 
 def test_a_context_that_only_views_have_may_lack_an_answer(tmp_path):

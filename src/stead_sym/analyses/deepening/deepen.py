@@ -48,6 +48,7 @@ from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.audit import of_decisions
 from stead_sym.verification.findings.accepted import without_accepted
+from stead_sym.verification.findings.answered import answer_findings
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
@@ -552,7 +553,8 @@ class _Run:
         else:
             by_spec = {name: self._said(one, last) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
-        seen = self._seen if self._options.findings else ()
+        met = self._met
+        seen = (*self._seen, *answer_findings(met)) if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
         return Deepening(
             self._deployment,
@@ -567,7 +569,7 @@ class _Run:
             self._remedy if last is not None and last.exceeded else None,
             findings=findings,
             accepted=accepted,
-            wrappers=self._met,
+            wrappers=met,
             broken=self.broken,
             doubted=bool(self._decided.missing),
         )
