@@ -35,7 +35,7 @@ def slow(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     (tmp_path / "report.json").write_text(capsys.readouterr().out, encoding="utf-8")
 
     def never(
-        known: shapes.Shapes, rows: Collection[Row], sorts: Sequence[int], seconds: float
+        rows: Collection[Row], sorts: Sequence[int], seconds: float, solve_part: object
     ) -> tuple[list[int], list[object]]:
         raise CanonicalLimit(f"none within {seconds:g} s")
 

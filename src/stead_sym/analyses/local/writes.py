@@ -182,7 +182,7 @@ class Write:
 
 
 Outcomes: TypeAlias = dict[Hashable, tuple[Bdd, ...]]
-"""What is known of sentences after steps, by all that decides it (`Kept`)."""
+"""The readings of sentences after steps, by all that decides them (`Kept`)."""
 
 
 class Kept:
