@@ -3149,7 +3149,7 @@ MUTATIONS = (
     Mutation(
         "what fragments show needs no hypothesis",
         "/analyses/deepening/deepen.py",
-        "verdict = self._decided.concluded(found.verdict, by_run=True)",
+        "verdict = decided.concluded(found.verdict, by_run=True)",
         "verdict = found.verdict",
     ),
     Mutation(

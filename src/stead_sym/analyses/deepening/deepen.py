@@ -542,18 +542,19 @@ class _Run:
         last = self.rounds[-1] if self.rounds else None
         if final and last is not None:
             self._explain(self._part(last.bounds), final=True)
-        rests_on = self._rests_on()
+        met = self._met
+        rests_on = self._rests_on(met)
+        decided = Hypotheses(tuple(of_decisions(self._explored, self._options.min_mass)), {})
         if self.broken:
             why = f"`{self.broken}` fails, and with the run that breaks it the exploration has ended"
             first = [self.broken, *(name for name in self._found if name != self.broken)]
-            by_spec = {name: self._unexplored(self._found[name], why) for name in first}
+            by_spec = {name: self._unexplored(self._found[name], why, decided) for name in first}
         elif last is None:
             why = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
-            by_spec = {name: self._unexplored(one, why) for name, one in self._found.items()}
+            by_spec = {name: self._unexplored(one, why, decided) for name, one in self._found.items()}
         else:
-            by_spec = {name: self._said(one, last) for name, one in self._found.items()}
+            by_spec = {name: self._said(one, last, decided) for name, one in self._found.items()}
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
-        met = self._met
         seen = (*self._seen, *answer_findings(met)) if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
         return Deepening(
@@ -571,7 +572,7 @@ class _Run:
             accepted=accepted,
             wrappers=met,
             broken=self.broken,
-            doubted=bool(self._decided.missing),
+            doubted=bool(decided.missing),
         )
 
     @property
@@ -582,16 +583,11 @@ class _Run:
             met = _meeting(met, search.asked)
         return MappingProxyType(met)
 
-    @property
-    def _decided(self) -> Hypotheses:
-        """The hypotheses on what the agents decided in the fragments."""
-        return Hypotheses(tuple(of_decisions(self._explored, self._options.min_mass)), {})
-
-    def _rests_on(self) -> Hypotheses:
+    def _rests_on(self, met: Wrappers) -> Hypotheses:
         found = self._found.items()
         return rests_on(
             self._deployment,
-            self._met,
+            met,
             {name: one.every_number for name, one in found if one.every_number is not None},
             [name for name, one in found if one.verdict.holds and one.every_number is None],
             {
@@ -603,23 +599,25 @@ class _Run:
             self._widened,
         )
 
-    def _concluded(self, found: Found) -> Found:
+    @staticmethod
+    def _concluded(found: Found, decided: Hypotheses) -> Found:
         """Return a failure as `unknown` if it rests on decisions that the agents may not mean.
 
-        What is shown for every number of records rests on none that is in doubt (`views.asking`).
+        ``decided`` are the hypotheses on what they decided in the fragments. What is shown for every number
+        of records rests on none that is in doubt (`views.asking`).
         """
         if found.verdict.holds is not False:
             return found
-        verdict = self._decided.concluded(found.verdict, by_run=True)
+        verdict = decided.concluded(found.verdict, by_run=True)
         return found if verdict.holds is False else Found(replace(verdict, evidence=None))
 
     def _of_every_number(self, name: str) -> str | None:
         """Return why a specification is not shown for every number of records."""
         return self._uncounted.get(name) or self._every_number.reasons.get(name)
 
-    def _unexplored(self, found: Found, reason: str) -> Found:
+    def _unexplored(self, found: Found, reason: str, decided: Hypotheses) -> Found:
         """Return the result without an exploration, or if none goes on, for this reason."""
-        concluded = self._concluded(found)
+        concluded = self._concluded(found, decided)
         if concluded is not found or found.verdict.holds is not None:
             return concluded
         name = found.verdict.spec
@@ -628,9 +626,9 @@ class _Run:
         obstacle = self._every_number.obstacles.get(name)
         return replace(found, verdict=replace(found.verdict, reason=reason), obstacle=obstacle)
 
-    def _said(self, found: Found, last: Round) -> Found:
+    def _said(self, found: Found, last: Round, decided: Hypotheses) -> Found:
         """Return the result, with the reason for `unknown`."""
-        verdict, concluded = found.verdict, self._concluded(found)
+        verdict, concluded = found.verdict, self._concluded(found, decided)
         if concluded is not found or verdict.holds is not None:
             return concluded
         if (why := self._unasked.get(verdict.spec)) is not None:
@@ -639,7 +637,7 @@ class _Run:
         said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
         if not last.growing and self._unfair and not found.shown:
             reason = no_fair_run(one.text for one in self._unfair)
-        elif not last.growing and (missing := self._decided.missing):
+        elif not last.growing and (missing := decided.missing):
             reason = f"{said} {missing[0].doubt}"
         elif not last.growing:
             reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
