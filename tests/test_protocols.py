@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import protocols
 import pytest
 
+from stead_sym.analyses.views.closure import Closing
+from stead_sym.analyses.views.parts import MOST_NODES
+
 NAMES = sorted(protocols.FAULTS)
-SLOW = {"client_database", "german"}
+SLOW = {"client_database", "german", "german_data"}
 """These take longer."""
 UNKNOWN = {"szymanski_one_by_one"}
 """Protocols whose published property is not shown; the benchmark takes minutes to say so."""
-LONG = {"german_data"}
-"""Protocols whose published property is shown in minutes, by the benchmark."""
 FOUND_SOON = {"bakery", "illinois", "leader_ring", "moesi", "readers_writers", "token_ring"}
 """Their faults are."""
 
@@ -25,11 +29,29 @@ def gated(names: list[str], late: set[str]) -> list[object]:
     return [pytest.param(name, marks=[pytest.mark.gate] * (name in late)) for name in names]
 
 
-@pytest.mark.parametrize("name", gated([name for name in NAMES if name not in UNKNOWN | LONG], SLOW))
+@pytest.mark.parametrize("name", gated([name for name in NAMES if name not in UNKNOWN], SLOW))
 def test_what_was_published_is_shown_for_every_number(name: str) -> None:
     published = next(protocols.variants(name))
     words = {word for _, _, _, word, *_ in protocols.rows(*published, limit=1)}
     assert words == {"holds"}
+
+
+@pytest.mark.gate
+def test_a_slice_is_looked_at_once_and_gives_way_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without half of its relations, the parts of this protocol fit together in far more ways than with all."""
+    closings: list[Closing] = []
+
+    def closing(*args: Any, **options: Any) -> Closing:
+        closings.append(Closing(*args, **options))
+        return closings[-1]
+
+    monkeypatch.setattr("stead_sym.analyses.views.every_number.Closing", closing)
+    [*_] = protocols.rows(*next(protocols.variants("german_data")))
+    before = [one for one in closings if one.diagrams.far.nodes < MOST_NODES]
+    looks = Counter((one.k, str(one.deployment)) for one in before)
+    assert len(looks) > 8
+    assert set(looks.values()) == {1}
+    assert max(one.diagrams.manager.nodes for one in closings) < MOST_NODES // 5
 
 
 @pytest.mark.parametrize("name", gated(FAULTY, set(FAULTY) - FOUND_SOON))

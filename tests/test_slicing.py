@@ -189,6 +189,19 @@ def test_a_wide_deployment_is_shown_by_what_it_speaks_of(
     assert "none unknown" in said
 
 
+def test_slices_with_large_diagrams_are_looked_at_if_the_whole_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No slice is small enough to be looked at before the whole, which takes too many records."""
+    crowd = WIDE.replace("forall d: case. exists e: case. (R11(c) & Near(d, e))", "atleast 9 d: case. R11(d)")
+    assert crowd != WIDE
+    monkeypatch.setattr("stead_sym.analyses.views.every_number._NODES_BEFORE_WHOLE", 0)
+    monkeypatch.setattr("stead_sym.analyses.views.diagrams._BETWEEN", 1)
+    shown = deepen(st.parse_deployment(crowd), "any", "one", limit=1).found["one"].every_number
+    assert shown is not None
+    assert shown.relations == ("Focus",)
+
+
 def test_a_sort_stays_of_which_only_two_values_are_compared() -> None:
     """A view compares the level of one box with that of another, whose relation is not in the slice."""
     deployment = st.parse_deployment(

@@ -57,7 +57,7 @@ def shown(
 
 def closing(*args: Any, far: HowFar = AT_FIRST, **options: Any) -> Closing:
     """Return a closing that takes at most `MOST_OPERATIONS`, also of a whole deployment."""
-    return Closing(*args, far=far.within(MOST_OPERATIONS), **options)
+    return Closing(*args, far=far.within(MOST_OPERATIONS, MOST_NODES), **options)
 
 
 def sort_of(why: str) -> str:
@@ -150,7 +150,6 @@ def test_what_is_shown_is_refuted_by_no_run(
     made: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     views = "stead_sym.analyses.views"
-    monkeypatch.setattr(f"{views}.diagrams.MOST_NODES", MOST_NODES)
     monkeypatch.setattr(f"{views}.every_number._MOST_OPERATIONS", MOST_OPERATIONS // 2)
     monkeypatch.setattr(f"{views}.every_number.Closing", closing)
     found = Counter[str]()

@@ -232,7 +232,7 @@ class Closing:
         self.assumed = tuple(assumed)
         self._bounds = _bounds(self.assumed)
         of_records = () if records is None else records.relations
-        self.diagrams = Diagrams(deployment, self.parts, until, far.operations, of_records)
+        self.diagrams = Diagrams(deployment, self.parts, until, far, of_records)
         self._pulse = Pulse(progress, {"nodes": lambda: self.diagrams.manager.nodes})
         self.images = Images(self.diagrams, records is not None)
         self.gluing = Gluing(self.diagrams, k, [core(one.sentence) for one in self.assumed])

@@ -17,7 +17,7 @@ from itertools import chain, pairwise, product
 from math import prod
 
 import stead_sym.logic.syntax as fo
-from stead_sym.analyses.views.parts import Facts, Parts, Sizes
+from stead_sym.analyses.views.parts import AT_FIRST, Facts, HowFar, Parts, Sizes
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager
 from stead_sym.engines.symbolic.step.grounding import Grounding
@@ -26,10 +26,6 @@ from stead_sym.logic.kernel import core
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value
 from stead_sym.verification.findings.ranges import changed_by
-
-MOST_NODES = 2_000_000
-"""The diagrams of one set of views have at most this many nodes."""
-
 
 MOST_OVER_CONSTANTS = 20_000
 """Facts that may be true or false are over at most this many choices of constants."""
@@ -41,8 +37,8 @@ _BETWEEN = 32
 class Diagrams:
     """The facts of one deployment, and diagrams of sets of instances.
 
-    Raises `Undecided` past the time ``until`` of the monotonic clock, and past ``most`` operations. The
-    reason is then what they are ``doing``, with what to do ``instead``.
+    Raises `Undecided` past the time ``until`` of the monotonic clock, and past the operations and nodes of
+    ``far``. The reason is then what they are ``doing``, with what to do ``instead``.
     """
 
     def __init__(
@@ -50,10 +46,10 @@ class Diagrams:
         deployment: Deployment,
         parts: Parts,
         until: float = math.inf,
-        most: float = math.inf,
+        far: HowFar = AT_FIRST,
         records: Iterable[str] = (),
     ) -> None:
-        self.deployment, self.parts, self._until, self._most = deployment, parts, until, most
+        self.deployment, self.parts, self._until, self.far = deployment, parts, until, far
         self.manager = Manager()
         self.doing, self.instead = "it", ""
         open_at_first = () if deployment.initially is None else deployment.initially.relations
@@ -140,17 +136,17 @@ class Diagrams:
         return self.limited(self.manager.disj(given & ~part for part in parts))
 
     def limited(self, function: Bdd) -> Bdd:
-        """Return the function; raises `Undecided` past `MOST_NODES`, and once the time is over."""
+        """Return the function; raises `Undecided` past the limits, and once the time is over."""
         if time.monotonic() > self._until:
             raise Undecided("unknown: the time is over")
         self._looked += 1
-        if self._looked > self._most:
-            said = f"unknown: {self.doing} takes more than {self._most:,} operations on diagrams"
+        if self._looked > self.far.operations:
+            said = f"unknown: {self.doing} takes more than {self.far.operations:,} operations on diagrams"
             raise Undecided("; ".join(filter(None, (said, self.instead))))
-        often = self._looked % _BETWEEN == 0
-        if often and self.manager.nodes > MOST_NODES and function.dag_size > MOST_NODES // 20:
+        most, often = self.far.nodes, self._looked % _BETWEEN == 0
+        if often and self.manager.nodes > most and function.dag_size > most // 20:
             raise Undecided(
-                f"unknown: parts fit together in too many ways (more than {MOST_NODES:,} nodes); declare"
+                f"unknown: parts fit together in too many ways (more than {most:,} nodes); declare"
                 " keys, write an `invariant`, or ask of fewer relations"
             )
         return function

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers, known_values
@@ -53,6 +54,12 @@ _MANY_RELATIONS = 12
 
 _MOST_OPERATIONS = 5_000
 """A slice may take at most this many operations on diagrams."""
+
+_NODES_BEFORE_WHOLE = 200_000
+"""Before the whole is looked at, the diagrams of a slice may have at most this many nodes.
+
+A slice without the relations that keep parts apart may have far larger diagrams than the whole.
+"""
 
 _LACKING = (
     "it asks that there is a record, which a part of a database may lack: keep what it asks for in a fact"
@@ -160,6 +167,10 @@ def always(formula: fo.Expanded) -> tuple[fo.Expanded, ...] | None:
             return None if None in found else tuple(f for one in found if one is not None for f in one)
         case _:
             return None
+
+
+_Closed: TypeAlias = list[tuple[Slice, int, Closure | None]]
+"""The slices that were looked at by parts on so many values, with their closures if they have views."""
 
 
 class _AsBefore(Undecided):
@@ -357,16 +368,20 @@ class EveryNumber:
         """Return what the whole deployment shows, then what slices show if the whole is not decided.
 
         After these, the whole is tried without conditions that rest on too many records. If it has many
-        relations, slices come first, by parts on the same number of values.
+        relations, slices come first, by parts on the same number of values and with fewer nodes.
         """
         wide = len(group.deployment.schema.relations) > _MANY_RELATIONS
-        found = dict(self._by_slices(group, k if wide else 0)) if wide or not group.has_whole else {}
+        most, found = k if wide else 0, dict[str, Shown]()
+        if wide and group.has_whole:
+            found |= self._by_slices(group, most, replace(AT_FIRST, nodes=_NODES_BEFORE_WHOLE))
+        elif not group.has_whole:
+            found |= self._by_slices(group, most)
         if group.has_whole and group.open:
             try:
                 return {**found, **self._shown(group, k)}
             except (Outside, Undecided) as error:
                 group.has_whole, group.why_none = False, str(error).removeprefix("unknown: ")
-                found |= {} if wide else self._by_slices(group)
+                found |= self._by_slices(group, most)
                 for name in group.open:
                     self._reasons.setdefault(name, group.why_none)
         if group.has_weaker and not group.has_whole and group.open:
@@ -405,8 +420,11 @@ class EveryNumber:
         """
         found: dict[str, Shown] = {}
         group.sliced.clear()
+        closed: _Closed = []
         for name, sentences in list(group.open.items()):
-            for part, closure in self._closed_slices(group.deployment, sentences, self._more, most, far):
+            for part, closure in self._closed_slices(
+                group.deployment, sentences, self._more, most, far, closed
+            ):
                 group.sliced.add(name)
                 if _is_always(closure, sentences):
                     self._examine(closure.closing, group, name, part)
@@ -432,23 +450,36 @@ class EveryNumber:
         more: int,
         most: int = 0,
         far: HowFar = AT_FIRST,
+        closed: _Closed | None = None,
     ) -> Iterator[tuple[Slice, Closure]]:
         """Yield the slices for some sentences that have views, each with its closure.
 
         Parts have ``more`` values beyond the least number, and then further values up to ``most``, unless
         they were looked at with a smaller ``more``. After a slice without views the next one is tried, which
-        may read what ties the parameters of this one.
+        may read what ties the parameters of this one. What is ``closed`` as far is not closed again.
         """
+        closed = [] if closed is None else closed
         with suppress(Outside):
             for part in slices(without(deployment, self._resting_on_none), sentences):
-                own = self.records and self.records.within(part)
                 least = max(_columns(part.deployment) + more, most if more else 0)
                 for k in range(least, max(least, most) + 1):
-                    for fit in (False, True):
-                        with suppress(Outside, Undecided):
-                            within = far.within(_MOST_OPERATIONS)
-                            yield part, self._closed(part.deployment, k, own, fit=fit, far=within)
+                    for known, other_k, closure in closed:
+                        if other_k == k and known == part:
                             break
+                    else:
+                        closure = self._closed_slice(part, k, far)
+                        closed.append((part, k, closure))
+                    if closure is not None:
+                        yield part, closure
+
+    def _closed_slice(self, part: Slice, k: int, far: HowFar) -> Closure | None:
+        """Return the closure of a slice, if need be without conditions that rest on too many records."""
+        own = self.records and self.records.within(part)
+        within = far.within(_MOST_OPERATIONS, far.nodes)
+        for fit in (False, True):
+            with suppress(Outside, Undecided):
+                return self._closed(part.deployment, k, own, fit=fit, far=within)
+        return None
 
     def _shown(
         self, group: _Group, k: int, *, fit: bool = False, far: HowFar = AT_FIRST

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations, groupby, islice, permutations, product
 from typing import TypeAlias
@@ -33,17 +33,21 @@ MOST_RECORDS = 6
 MOST_AT_LAST = 8
 """The same for what is not shown over `MOST_RECORDS` values, and for a sentence once there are views."""
 
+MOST_NODES = 2_000_000
+"""The diagrams of one set of views have at most this many nodes."""
+
 
 @dataclass(frozen=True, slots=True)
 class HowFar:
-    """The limits of a look at steps: the number of ``values``, and of ``operations`` on diagrams."""
+    """The limits of a look at steps: the number of ``values``, ``operations`` on diagrams and their ``nodes``."""
 
     values: int = MOST_RECORDS
     operations: float = math.inf
+    nodes: int = MOST_NODES
 
-    def within(self, operations: float) -> HowFar:
-        """Return the same with at most so many operations."""
-        return replace(self, operations=min(self.operations, operations))
+    def within(self, operations: float, nodes: int) -> HowFar:
+        """Return the same with at most so many operations and nodes."""
+        return HowFar(self.values, min(self.operations, operations), min(self.nodes, nodes))
 
 
 AT_FIRST = HowFar()
