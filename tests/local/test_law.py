@@ -16,6 +16,7 @@ from engine_pairs import examples, replay
 from generated.bulk import Bulk
 from generated.crews import crew
 from generated.deployments import deployments
+from generated.integers import integer_deployment
 from generated.messages import messages
 from generated.past import past_workflows
 from generated.refusals import refused_workflows
@@ -32,7 +33,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.deployment.semantics import each_call
-from stead_sym.errors import DefinitionError, NoInitialState, Undecided
+from stead_sym.errors import DefinitionError, NoInitialState, SteadError, Undecided
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.replay import replay as of_evidence
 from stead_sym.logic.evaluate import holds
@@ -135,7 +136,7 @@ def assert_law(deployment, agent="any"):
     """Nothing is shown that does not hold, and nothing refuted but by a run."""
     try:
         explored = verify(deployment, agent, [], engine="explicit", findings=False, max_states=400).explored
-    except (NoInitialState, Undecided):
+    except (DefinitionError, NoInitialState, Undecided):
         reject()
     if explored is None:  # a claim of the file is broken
         reject()
@@ -191,6 +192,32 @@ def test_deployments(deployment):
 @given(st.integers(0, 10**6))
 def test_statements_about_many_records(seed):
     assert_law(parse_deployment(Bulk(seed).text()))
+
+
+@settings(max_examples=examples(20, quick=3))
+@given(st.integers(0, 10**6))
+def test_integers(seed):
+    """Numerals that no sort lists are among them, and sums that leave a sort."""
+    try:
+        deployment = parse_deployment(integer_deployment(seed))
+    except SteadError:
+        reject()
+    assert_law(deployment)
+
+
+def test_a_numeral_that_no_sort_lists():
+    """No call is made with it, and it may stand in what is followed."""
+    deployment = parse_deployment(
+        "deployment d\nsort m = 0..2\nrelation L(m)\nrelation G()\ninit\n  L(0)\ntool t()\n  effect\n"
+        "    insert L(1)\ntool u()\n  guard exists x: m. (L(x) & x > 5)\n  effect\n    insert G()\n"
+        "spec small AG exists x: m. (L(x) & x < 5)\nspec sum AG ~L(4 + 0)\nspec none AG ~G()\n"
+        "spec other EF exists x: m. (L(x) & x + 1 = 4)\n"
+    )
+    explored = verify(deployment, "any", engine="explicit", findings=False).verdicts
+    found = localise(deployment, "any").verdicts
+    assert found["small"].holds is True
+    for name, verdict in found.items():
+        assert verdict.holds in (None, explored[name].holds), name
 
 
 @settings(max_examples=examples(60, quick=5))

@@ -128,10 +128,14 @@ class Facts:
         return len(self.bits)
 
     def follow(self, facts: Iterable[Core]) -> None:
-        """Follow further facts, too: about no other values than these, which alone are told apart."""
-        known = set().union(*self.values.values())
+        """Follow further facts, too: about no other values than these, which alone are told apart.
+
+        Beside them a fact may mention integers outside of all sorts, with which no call is made.
+        """
+        of_sorts = set().union(*self._scope.deployment.constants.values())
+        untold = of_sorts.difference(*self.values.values())
         for fact in sorted(facts, key=str):
-            assert constants(fact) <= known, f"{fact} is about values of which no move is known"
+            assert untold.isdisjoint(constants(fact)), f"{fact} is about values of which no move is known"
             self.bits[fact] = self._bit(f"fact {len(self)}")
 
     @property
