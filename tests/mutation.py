@@ -1079,8 +1079,8 @@ MUTATIONS = (
     Mutation(
         "that a step is possible is asked of weaker tools",
         "/analyses/views/every_number.py",
-        "tuple(_not_shown(closure.closing, self.selecting))",
-        "tuple(_not_shown(closure.closing, closure.closing.deployment))",
+        "tuple(claims_not_shown(closure.closing, self.selecting))",
+        "tuple(claims_not_shown(closure.closing, closure.closing.deployment))",
     ),
     Mutation(
         "steps of weaker tools are told as a run",
@@ -4087,7 +4087,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what may be possible later is taken for what always is",
-        "/analyses/views/every_number.py",
+        "/analyses/views/shown.py",
         'case fo.Globally("A", body) if not fo.is_temporal(body):',
         "case fo.Globally(_, body) if not fo.is_temporal(body):",
     ),

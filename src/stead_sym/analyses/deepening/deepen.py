@@ -27,11 +27,12 @@ from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.result import Deepening, Found, Round
 from stead_sym.analyses.deepening.within import evidence_within
-from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, Shown, always
+from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.needs import Outside
 from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.proposing import proposed
 from stead_sym.analyses.views.records import crowded
+from stead_sym.analyses.views.shown import NOT_ALWAYS, Shown, always
 from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
