@@ -2509,7 +2509,7 @@ MUTATIONS = (
     ),
     Mutation(
         "bounds are raised past others",
-        "/analyses/deepening/deepen.py",
+        "/analyses/deepening/schedule.py",
         "level = min(bounds[sort] for sort in open_) + 1",
         "level = max(bounds[sort] for sort in open_) + 2",
     ),
@@ -2557,9 +2557,9 @@ MUTATIONS = (
     ),
     Mutation(
         "the first bounds are those of the file",
-        "/analyses/deepening/deepen.py",
-        "{**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}",
-        "dict(self._deployment.bounds)",
+        "/analyses/deepening/schedule.py",
+        "{**dict.fromkeys(deployment.bounds, 0), **initial_bounds(deployment)}",
+        "dict(deployment.bounds)",
     ),
     Mutation(
         "a limit takes back what was found",
@@ -3148,7 +3148,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what fragments show needs no hypothesis",
-        "/analyses/deepening/deepen.py",
+        "/analyses/deepening/verdicts.py",
         "verdict = decided.concluded(found.verdict, by_run=True)",
         "verdict = found.verdict",
     ),
@@ -4099,8 +4099,8 @@ MUTATIONS = (
     ),
     Mutation(
         "what is true of the initial databases within bounds is called shown",
-        "/analyses/deepening/deepen.py",
-        "(shown.root.holds and self._starting_beyond)",
+        "/analyses/deepening/verdicts.py",
+        "(shown.root.holds and starting_beyond(self.deployment))",
         "(shown.root.holds and False)",
     ),
     Mutation(
