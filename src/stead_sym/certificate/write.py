@@ -38,10 +38,9 @@ from stead_sym.certificate.document import (
 )
 from stead_sym.certificate.files import write_document
 from stead_sym.certificate.prove import Prover
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, print_deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.engines.symbolic.bdd.manager import at_work
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.engine import SymbolicEngine
