@@ -17,7 +17,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
@@ -156,11 +156,6 @@ class EveryNumber:
             and role.each is None
             and all(guarded.tool(name) == deployment.tool(name) for name in role.tools)
         }
-        self._asking = [
-            partial(Asking, deployment, role, self.asked[role.name])
-            for role in deployment.agents
-            if role.name in self.asked
-        ]
         pairs = zip(guarded.tools_and_events, deployment.tools_and_events, strict=True)
         self._followed = tuple(one.name for one, other in pairs if one != other)
         needs = Needs(deployment)
@@ -200,7 +195,7 @@ class EveryNumber:
                 if group.open:
                     k = _columns(group.deployment) + self._more
                     found |= self._of_group(group, k)
-                    if group.open and self._asking:
+                    if group.open and self.asked:
                         found |= self._shown_of_asked(group, k)
             self._left, self._more = self._left - 1, self._more + 1
         return found
@@ -429,7 +424,11 @@ class EveryNumber:
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """Return what is shown if agents that have to be asked select what they answer (`views.asking`)."""
-        every = asked = [made() for made in self._asking]
+        every = asked = [
+            Asking(self.selecting, role, self.asked[role.name])
+            for role in self.selecting.agents
+            if role.name in self.asked
+        ]
         doubts: dict[str, str] = {}
         try:
             while asked:
