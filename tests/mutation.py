@@ -2551,7 +2551,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what is possible is said to be so",
-        "/analyses/deepening/within.py",
+        "/analyses/deepening/verdicts.py",
         "return (engine.evidence(sure, True) if engine.holds(sure) else None), ()",
         "return engine.evidence(possible, True), ()",
     ),

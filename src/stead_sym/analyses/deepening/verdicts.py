@@ -1,6 +1,8 @@
 """Verdicts on specifications, made of evidence in fragments and of the search for every number of records.
 
-One decision: evidence is replayed in the deployment before it is part of a verdict.
+One decision: a fragment's evidence is replayed in the deployment, and only consequences for the whole
+deployment are returned, by the rule of `readings`. A refutation in either reading of fairness refutes, and a
+specification is true only if it is so in both.
 """
 
 from __future__ import annotations
@@ -15,18 +17,18 @@ from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.fragment import Fragment, Leaping, starting_beyond
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.result import Found, Round
-from stead_sym.analyses.deepening.within import evidence_within
 from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.shown import NOT_ALWAYS, always
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
+from stead_sym.engines.protocol import Engine
 from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.renamed import renamed
 from stead_sym.evidence.replay import replay
-from stead_sym.evidence.tree import Evidence
+from stead_sym.evidence.tree import Evidence, Parts
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.hypotheses import Hypotheses
-from stead_sym.verification.readings import no_fair_run
+from stead_sym.verification.readings import FAIR_ALONE, NOT_SHOWN_FAIR, answer, no_fair_run
 from stead_sym.verification.result import Verification
 from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
@@ -78,7 +80,7 @@ class Verdicts:
     def decide(self, part: Fragment, result: Verification, name: str) -> Found:
         """Return the result of a fragment for a specification."""
         formula = self.specs[name].formula
-        shown, scope = evidence_within(part, result.engine, formula)
+        shown, scope = _evidence_within(part, result.engine, formula)
         if shown is None or (shown.root.holds and starting_beyond(self.deployment)):
             return Found(self.verdict(name, None))
         evidence = recovered(shown, formula)
@@ -155,6 +157,41 @@ class Verdicts:
             verdict=replace(verdict, reason=reason),
             obstacle=self.every_number.obstacles.get(verdict.spec) if last.growing else None,
         )
+
+
+def _evidence_within(
+    part: Fragment, engine: Engine, formula: fo.Expanded
+) -> tuple[Evidence | None, tuple[str, ...]]:
+    """Return evidence in the fragment that decides the formula in the whole deployment, with its scope.
+
+    The evidence is about a reading of the formula. It shows that the formula fails, or is true; it is None if
+    nothing is shown. The engine has explored the fragment.
+    """
+    possible, sure = part.possible(formula), part.sure(formula)
+    if not part.whole.fair:
+        if not engine.holds(possible):
+            return engine.evidence(possible, False), ()
+        return (engine.evidence(sure, True) if engine.holds(sure) else None), ()
+    if not engine.satisfying(part.past, {}).count:  # the fragment is the whole deployment
+        said = answer(engine, possible)
+        if said.holds:
+            said = answer(engine, sure)
+        return (None if said.holds is None else said.evidence), said.scope
+    refuted = fo.Implies(part.goes_on, possible)
+    if not engine.holds(refuted):  # at a D0 with a fair run, as `readings` requires
+        root = engine.evidence(refuted, False).root
+        assert isinstance(root.reason, Parts), "both sides of an implication that fails are shown"
+        return Evidence(dict(root.reason.nodes)[1], engine.initial > 1), ()
+    finite = part.finite(formula)
+    surely = engine.holds(sure)
+    if not engine.completed.holds(finite):
+        evidence = engine.completed.evidence(finite, False)
+        if not evidence.unshown:
+            fairly = surely and not engine.holds(fo.Not(part.goes_on))
+            return evidence, (FAIR_ALONE if fairly else NOT_SHOWN_FAIR,)
+    if surely and not engine.satisfying(fo.And((fo.Not(part.past), fo.Not(part.goes_on))), {}).count:
+        return engine.evidence(sure, True), ()  # no state is hidden: the readings agree
+    return None, ()
 
 
 def _concluded(found: Found, decided: Hypotheses) -> Found:
