@@ -33,8 +33,8 @@ import protocols
 import stead_sym as st
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.closure import Assumed, Closing, keys_and_bounds
-from stead_sym.analyses.views.every_number import always
 from stead_sym.analyses.views.needs import Outside
+from stead_sym.analyses.views.shown import always
 from stead_sym.analyses.views.slicing import sliced
 from stead_sym.analyses.views.weakening import LeftOut, parts, without
 from stead_sym.certificate.document import DOCUMENT, digest

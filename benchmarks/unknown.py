@@ -27,9 +27,9 @@ import stead_sym as st
 from few_records import FewRecords
 from generated import crowds, offices, records
 from stead_sym.analyses.deepening.deepen import deepen
-from stead_sym.analyses.views.every_number import always
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.plan import looks
+from stead_sym.analyses.views.shown import always
 from stead_sym.errors import NoInitialState, SteadError, Undecided
 
 GENERATORS = {"records": records.text, "crowds": crowds.text, "offices": offices.text}

@@ -1079,8 +1079,8 @@ MUTATIONS = (
     Mutation(
         "that a step is possible is asked of weaker tools",
         "/analyses/views/every_number.py",
-        "tuple(_not_shown(closure.closing, self.selecting))",
-        "tuple(_not_shown(closure.closing, closure.closing.deployment))",
+        "tuple(claims_not_shown(closure.closing, self.selecting))",
+        "tuple(claims_not_shown(closure.closing, closure.closing.deployment))",
     ),
     Mutation(
         "steps of weaker tools are told as a run",
@@ -2509,7 +2509,7 @@ MUTATIONS = (
     ),
     Mutation(
         "bounds are raised past others",
-        "/analyses/deepening/deepen.py",
+        "/analyses/deepening/schedule.py",
         "level = min(bounds[sort] for sort in open_) + 1",
         "level = max(bounds[sort] for sort in open_) + 2",
     ),
@@ -2551,15 +2551,15 @@ MUTATIONS = (
     ),
     Mutation(
         "what is possible is said to be so",
-        "/analyses/deepening/within.py",
+        "/analyses/deepening/verdicts.py",
         "return (engine.evidence(sure, True) if engine.holds(sure) else None), ()",
         "return engine.evidence(possible, True), ()",
     ),
     Mutation(
         "the first bounds are those of the file",
-        "/analyses/deepening/deepen.py",
-        "{**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}",
-        "dict(self._deployment.bounds)",
+        "/analyses/deepening/schedule.py",
+        "{**dict.fromkeys(deployment.bounds, 0), **initial_bounds(deployment)}",
+        "dict(deployment.bounds)",
     ),
     Mutation(
         "a limit takes back what was found",
@@ -3148,7 +3148,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what fragments show needs no hypothesis",
-        "/analyses/deepening/deepen.py",
+        "/analyses/deepening/verdicts.py",
         "verdict = decided.concluded(found.verdict, by_run=True)",
         "verdict = found.verdict",
     ),
@@ -4087,7 +4087,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what may be possible later is taken for what always is",
-        "/analyses/views/every_number.py",
+        "/analyses/views/shown.py",
         'case fo.Globally("A", body) if not fo.is_temporal(body):',
         "case fo.Globally(_, body) if not fo.is_temporal(body):",
     ),
@@ -4099,8 +4099,8 @@ MUTATIONS = (
     ),
     Mutation(
         "what is true of the initial databases within bounds is called shown",
-        "/analyses/deepening/deepen.py",
-        "(shown.root.holds and self._starting_beyond)",
+        "/analyses/deepening/verdicts.py",
+        "(shown.root.holds and starting_beyond(self.deployment))",
         "(shown.root.holds and False)",
     ),
     Mutation(

@@ -22,10 +22,10 @@ from generated.deployments import deployments
 from generated.formulas import formulas
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import FairAction, Spec
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.deployment.semantics import outcomes, within
 from stead_sym.errors import DeclarationError, DefinitionError, NoInitialState, Undecided

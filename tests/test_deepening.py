@@ -18,8 +18,8 @@ from generated.workflows import workflows
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.analyses.deepening.result import Deepening, Found
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import DefinitionError, InputError, Undecided
 from stead_sym.evidence.data import evidence_data, text_digest
 from stead_sym.evidence.reading import read_evidence

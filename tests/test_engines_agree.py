@@ -26,8 +26,8 @@ from generated.formulas import assignments
 from stead_sym.agents.roles import wrap
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import theorem_restriction
 from stead_sym.engines.symbolic.bdd.manager import HAS_CUDD
 from stead_sym.errors import BoundExceeded, Undecided

@@ -11,8 +11,8 @@ import pytest
 import stead_sym.logic.syntax as fo
 from generated.integers import Texts, integer_deployment
 from stead_sym.agents.rules import RuleAgent
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.engines.symbolic.bdd.manager import Manager
 from stead_sym.engines.symbolic.encode import interleaving
 from stead_sym.engines.symbolic.encode.encoding import Encoding

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 from engine_pairs import MAX_STATES, examples
 from generated.deployments import deployments
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.files import load
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Delete, Insert
 from stead_sym.errors import AgentError, DefinitionError, Undecided
 from stead_sym.logic.names import WORDS

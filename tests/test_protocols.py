@@ -38,7 +38,7 @@ def test_what_was_published_is_shown_for_every_number(name: str) -> None:
 
 @pytest.mark.gate
 def test_a_slice_is_looked_at_once_and_gives_way_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without half of its relations, the parts of this protocol fit together in far more ways than with all."""
+    """Without half of its relations, the parts of this protocol fit together in more ways than with all."""
     closings: list[Closing] = []
 
     def closing(*args: Any, **options: Any) -> Closing:

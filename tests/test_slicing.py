@@ -15,8 +15,8 @@ from generated.records import text, waiting
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.views.choices import followed
-from stead_sym.analyses.views.every_number import always
 from stead_sym.analyses.views.growing_slices import slices
+from stead_sym.analyses.views.shown import always
 from stead_sym.analyses.views.slicing import sliced
 from stead_sym.analyses.views.watching import watched
 from stead_sym.cli.main import main

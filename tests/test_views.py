@@ -24,12 +24,13 @@ from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.analyses.views.choices import followed
 from stead_sym.analyses.views.closure import Closing, Closure, keys_and_bounds
-from stead_sym.analyses.views.every_number import EveryNumber, always
+from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.gluing import Gluing
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle
 from stead_sym.analyses.views.parts import Facts, renamed_facts
 from stead_sym.analyses.views.records import forgetting
+from stead_sym.analyses.views.shown import always
 from stead_sym.certificate.checker.needed import Needed
 from stead_sym.certificate.checker.over_names import Given
 from stead_sym.certificate.checker.records import Recorded

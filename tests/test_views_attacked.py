@@ -22,8 +22,9 @@ from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.deepening.result import Deepening
 from stead_sym.analyses.views.closure import Closing
-from stead_sym.analyses.views.every_number import EveryNumber, Shown, always
+from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.parts import AT_FIRST, HowFar
+from stead_sym.analyses.views.shown import Shown, always
 from stead_sym.analyses.views.vacuity import empty_premises
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.parts import Spec

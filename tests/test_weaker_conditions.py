@@ -14,8 +14,9 @@ import pytest
 import stead_sym as st
 from generated import crowds, offices, records
 from stead_sym.agents.roles import wrap_all
-from stead_sym.analyses.views.every_number import EveryNumber, Shown
+from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.needs import Needs, Outside
+from stead_sym.analyses.views.shown import Shown
 from stead_sym.analyses.views.weakening import is_free, parts, resting_on_none, stronger, weaker, without
 from stead_sym.certificate.document import DOCUMENT
 from stead_sym.certificate.verdict import CertificateRejected

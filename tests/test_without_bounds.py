@@ -16,7 +16,8 @@ from stead_sym.agents.base import DecisionContext, FunctionAgent
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.deepening.fragment import fragment, leaping
 from stead_sym.analyses.views.closure import Closing
-from stead_sym.analyses.views.every_number import EveryNumber, Shown
+from stead_sym.analyses.views.every_number import EveryNumber
+from stead_sym.analyses.views.shown import Shown
 from stead_sym.certificate.checker.needed import names_in_fact
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.cli.main import main

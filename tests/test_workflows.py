@@ -28,8 +28,8 @@ from engine_pairs import (
 from generated.formulas import assignments
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.engines.explicit.check import Labelling
 from stead_sym.engines.explicit.explore import Graph

@@ -6,9 +6,9 @@ import pytest
 
 import stead_sym.logic.syntax as fo
 from stead_sym.deployment.build import build_deployment, rigid, tool
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Rule
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Clear, Effect
 from stead_sym.errors import DeclarationError, ParseError
 from stead_sym.logic.compose import AF, AG, atom, exists, forall

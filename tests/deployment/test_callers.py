@@ -15,8 +15,8 @@ from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.selection import decision_contexts
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.build import build_deployment, role, tool
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import AgentError, DefinitionError, InputError, Undecided
 from whole import verify
 

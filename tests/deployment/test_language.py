@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import stead_sym.logic.syntax as fo
 from shared_folder import shared_folder
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment, read_deployment
 from stead_sym.deployment.parts import Rule
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
 from stead_sym.errors import DeclarationError, InputError, ParseError
 from stead_sym.logic.evaluate import holds

@@ -24,7 +24,7 @@ import stead_sym.logic.syntax as fo
 from engine_pairs import examples
 from finding_traps import BASE, TRAPS
 from generated.deployments import deployments
-from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.verification.findings.occurrences import occurrences, replaced, without_part
 
 TESTS = Path(__file__).resolve().parents[1]

@@ -11,9 +11,9 @@ import stead_sym.logic.syntax as fo
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.deepening.result import Deepening
-from stead_sym.analyses.views.every_number import Proof, always
-from stead_sym.analyses.views.every_number import Shown as EveryNumberShown
 from stead_sym.analyses.views.parts import Facts
+from stead_sym.analyses.views.shown import Proof, always
+from stead_sym.analyses.views.shown import Shown as EveryNumberShown
 from stead_sym.analyses.views.weakening import LeftOut as Conjunct
 from stead_sym.certificate.convert import Converter, Sets
 from stead_sym.certificate.diagrams import write_diagrams
@@ -38,10 +38,9 @@ from stead_sym.certificate.document import (
 )
 from stead_sym.certificate.files import write_document
 from stead_sym.certificate.prove import Prover
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, print_deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Spec
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.engines.symbolic.bdd.manager import at_work
 from stead_sym.engines.symbolic.check.satisfaction import Checker
 from stead_sym.engines.symbolic.engine import SymbolicEngine

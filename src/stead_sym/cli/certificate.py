@@ -12,9 +12,9 @@ from rich.padding import Padding
 from stead_sym.certificate.checker.check import check_certificate
 from stead_sym.certificate.verdict import CheckedCertificate
 from stead_sym.cli.options import add_harness, harness_of
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.files import load
 from stead_sym.deployment.harness import in_harness, under_recorded
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.report.streams import console_on
 from stead_sym.support.wrapping import Table

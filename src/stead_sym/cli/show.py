@@ -11,8 +11,8 @@ import sys
 
 from stead_sym.cli.options import add_file, add_harness
 from stead_sym.cli.request import request_of
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.files import packaged_examples, packaged_text
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.deployment.restriction import normal_restriction, theorem_restriction
 from stead_sym.report.streams import console_on
 from stead_sym.support.printable import printable

@@ -1,5 +1,6 @@
 """The public names of `stead_sym.deployment`, and where each comes from when it is first used."""
 
+from .deployment import print_deployment as print_deployment
 from .files import packaged_examples as packaged_examples
 from .language import read_deployment as read_deployment
 from .parts import AgentRole as AgentRole
@@ -9,7 +10,6 @@ from .parts import Policy as Policy
 from .parts import Rule as Rule
 from .parts import Spec as Spec
 from .parts import View as View
-from .printer import print_deployment as print_deployment
 from .restriction import Derivation as Derivation
 from .restriction import Restriction as Restriction
 from .restriction import normal_restriction as normal_restriction

@@ -22,7 +22,7 @@ from stead_sym.deployment.following import History, followed, followed_formula, 
 from stead_sym.deployment.messages import message_relations
 from stead_sym.deployment.offered import offers
 from stead_sym.deployment.parts import AgentRole, FairAction, Harness, Initially, Parts, Policy, Spec, View
-from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.printer import print_initially, print_loaded, print_parts, print_texts
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
 from stead_sym.logic.compose import as_formula
@@ -405,6 +405,35 @@ def as_deployment(deployment: object) -> Deployment:
     if not isinstance(deployment, Deployment):
         raise TypeError(f"{deployment!r} is no deployment; `load` takes a file or the name of an example")
     return deployment
+
+
+def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
+    """Return the text of the whole deployment, in the order in which its parts depend on each other.
+
+    With ``data`` False the facts that were read from files and databases are left out. The items that read
+    them are included, with how much they read as comments: for people, and for those with access to the
+    files.
+    """
+    d, parts = deployment, deployment.written
+    facts = d.init if data or d.stated is None else sorted(d.stated)
+    bounds = [
+        f"bound {sort} {number or 'any'}"
+        for sort, number in d.bounds.items()
+        if number or sort in d.unbounded
+    ]
+    blocks: list[Iterable[str]] = [
+        [f"deployment {d.name}"],
+        map(str, d.schema.sorts),
+        (str(relation) for relation in d.schema.relations if not holds_message(relation.name)),
+        map(str, d.schema.texts),
+        ["init", *(f"  {fact}" for fact in facts)],
+        *([] if data else map(print_loaded, d.loaded)),
+        map(print_initially, parts.initially),
+        bounds,
+        *print_parts(parts),
+        print_texts(d.system, d.instructions),
+    ]
+    return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"
 
 
 def _known(name: str, items: Sequence[Tool | Spec | Policy | AgentRole]) -> str:

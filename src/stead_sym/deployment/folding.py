@@ -10,18 +10,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from stead_sym.deployment.tool import Call
 from stead_sym.relational.instance import Fact
-
-if TYPE_CHECKING:
-    from stead_sym.deployment.trace import Step
 
 LEAST = 3
 """Steps are folded if they are repeated at least this many times after the first time."""
 
 Changes = tuple[Sequence[Fact], Sequence[Fact]]
 """The facts that a step adds and removes."""
+
+
+class CallStep(Protocol):
+    """A step of a run, of which the call and the agent that makes it are compared."""
+
+    @property
+    def call(self) -> Call:
+        """The call."""
+
+    @property
+    def actor(self) -> str | None:
+        """The name of the agent; None for an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,9 @@ class Folded:
         return f"{self.calls}, {self.times} times more"
 
 
-def folded(steps: Sequence[Step], changes: Sequence[Changes], loop: int | None = None) -> list[int | Folded]:
+def folded(
+    steps: Sequence[CallStep], changes: Sequence[Changes], loop: int | None = None
+) -> list[int | Folded]:
     """Return the numbers of the steps of a run, with a `Folded` in place of steps that repeat those before.
 
     ``changes`` has what each step changes. Steps before the ``loop`` of a run are not folded together with
@@ -73,7 +85,7 @@ def folded(steps: Sequence[Step], changes: Sequence[Changes], loop: int | None =
 class _Folding:
     """The steps from number ``at`` on, before the step ``end``."""
 
-    steps: Sequence[Step]
+    steps: Sequence[CallStep]
     changes: Sequence[Changes]
     at: int
     end: int

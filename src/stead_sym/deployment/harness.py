@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, print_deployment
 from stead_sym.deployment.gates import under_gates
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.messages import calls_in_messages, refuse_beside_messages
 from stead_sym.deployment.parts import Calls, Harness
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.relational.schema import holds_message
 

@@ -1,14 +1,14 @@
-"""Print a deployment as a `.stead` file, which `parse_deployment` reads back as an equal deployment."""
+"""Print the parts of a deployment as lines of a `.stead` file (`deployment.print_deployment`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 import stead_sym.logic.syntax as fo
 from stead_sym.data.source import Loaded
-from stead_sym.deployment.parts import SELF, AgentRole, Gate, Line, Policy, Rule, Spec, View
+from stead_sym.deployment.parts import SELF, AgentRole, Gate, Initially, Line, Parts, Policy, Rule, Spec, View
 from stead_sym.deployment.tool import (
     Assign,
     Choose,
@@ -22,58 +22,34 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.logic.printer import print_binders, print_formula
-from stead_sym.relational.schema import escaped, holds_message
-
-if TYPE_CHECKING:
-    from stead_sym.deployment.deployment import Deployment
+from stead_sym.relational.schema import escaped
 
 
-def print_deployment(deployment: Deployment, *, data: bool = True) -> str:
-    """Return the text of the whole deployment, in the order in which its parts depend on each other.
+def print_parts(parts: Parts) -> Iterator[Iterable[str]]:
+    """Yield the parts in blocks of lines, in the order in which they depend on each other.
 
-    With ``data`` False the facts that were read from files and databases are left out. The items that read
-    them are included, with how much they read as comments: for people, and for those with access to the
-    files.
+    The lines `initially any` are not included (`print_initially`).
     """
-    d, parts = deployment, deployment.written
-    facts = d.init if data or d.stated is None else sorted(d.stated)
-    bounds = [
-        f"bound {sort} {number or 'any'}"
-        for sort, number in d.bounds.items()
-        if number or sort in d.unbounded
-    ]
-    definitions = [
-        f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in parts.definitions
-    ]
-    initially = [
-        f"initially any {', '.join(line.relations)}{_clause('where', line.where)}" for line in parts.initially
-    ]
-    blocks: list[Iterable[str]] = [
-        [f"deployment {d.name}"],
-        map(str, d.schema.sorts),
-        (str(relation) for relation in d.schema.relations if not holds_message(relation.name)),
-        map(str, d.schema.texts),
-        ["init", *(f"  {fact}" for fact in facts)],
-        *([] if data else (_loaded(loaded) for loaded in d.loaded)),
-        initially,
-        bounds,
-        definitions,
-        map(_view, parts.views),
-        *(_tool(tool) for tool in parts.tools),
-        *(_agent(agent) for agent in parts.agents),
-        [] if parts.calls is None else [f"calls {parts.calls}"],
-        *(_policy(policy) for policy in parts.policies),
-        *(print_gate(gate) for gate in parts.gates),
-        [f"terminal{_clause('when', line.when)}" for line in parts.terminal],
-        [f"fair {print_formula(formula)}" for formula in parts.fair]
-        + [f"fair {action}" for action in parts.fair_actions],
-        map(_spec, parts.specs),
-        _texts(d.system, d.instructions),
-    ]
-    return "\n\n".join(text for text in ("\n".join(block) for block in blocks) if text) + "\n"
+    yield [f"define {x.name}({print_binders(x.params)}) = {print_formula(x.body)}" for x in parts.definitions]
+    yield map(_view, parts.views)
+    yield from map(_tool, parts.tools)
+    yield from map(_agent, parts.agents)
+    yield [] if parts.calls is None else [f"calls {parts.calls}"]
+    yield from map(_policy, parts.policies)
+    yield from map(print_gate, parts.gates)
+    yield [f"terminal{_clause('when', line.when)}" for line in parts.terminal]
+    fair = [f"fair {print_formula(formula)}" for formula in parts.fair]
+    yield [*fair, *(f"fair {action}" for action in parts.fair_actions)]
+    yield map(_spec, parts.specs)
 
 
-def _loaded(loaded: Loaded) -> Iterator[str]:
+def print_initially(line: Initially) -> str:
+    """Return an `initially any` on one line."""
+    return f"initially any {', '.join(line.relations)}{_clause('where', line.where)}"
+
+
+def print_loaded(loaded: Loaded) -> Iterator[str]:
+    """Yield the lines of an item that reads data, with how much it read as a comment."""
     yield f"# {loaded.facts:,} facts of {loaded.rows:,} rows"
     yield f"init from {loaded.item.source}\n  into {', '.join(map(str, loaded.item.into))}"
 
@@ -93,7 +69,8 @@ def _view(view: View) -> str:
     return f"view {view.relation}({columns}){_clause('where', view.where)}"
 
 
-def _texts(system: str | None, instructions: str | None) -> Iterator[str]:
+def print_texts(system: str | None, instructions: str | None) -> Iterator[str]:
+    """Yield the lines of the texts for an agent."""
     for word, text in (("system", system), ("instructions", instructions)):
         if text is not None:
             yield f'{word} """{text}"""'
@@ -107,7 +84,7 @@ def _agent(agent: AgentRole) -> Iterator[str]:
     yield from (f"  {_view(view)}" for view in agent.views)
     for policy in agent.policies:
         yield from (f"  {line}" for line in _policy(policy))
-    yield from (f"  {text}" for text in _texts(agent.system, agent.instructions))
+    yield from (f"  {text}" for text in print_texts(agent.system, agent.instructions))
 
 
 def _tool(tool: Tool) -> Iterator[str]:

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from stead_sym.agents.records.digest import digest
 from stead_sym.agents.records.weight import weight_data
-from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.deployment import print_deployment
 from stead_sym.evidence.document import (
     AgentData,
     AnyNode,

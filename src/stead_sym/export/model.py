@@ -14,7 +14,7 @@ from typing import assert_never
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.state_graph import MAX_STATES, StateGraph, state_graph
-from stead_sym.analyses.views.every_number import always
+from stead_sym.analyses.views.shown import always
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError
 from stead_sym.export.ground import Grounding, held_layers

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, print_deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.parts import Gate, Harness
-from stead_sym.deployment.printer import print_deployment, print_gate
+from stead_sym.deployment.printer import print_gate
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 from stead_sym.guard.decision import Allowed, Denied, NeverMet, Outcome, Reading, ToolCall

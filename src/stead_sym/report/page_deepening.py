@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.result import Deepening, Found
-from stead_sym.analyses.views.every_number import Shown
+from stead_sym.analyses.views.shown import Shown
 from stead_sym.deployment.trace import as_changes
 from stead_sym.relational.instance import Fact
 from stead_sym.report.obstacle import call_words, changed, in_the_way, put_in, told

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stead_sym.deployment.deployment import Deployment
-from stead_sym.deployment.printer import print_deployment
+from stead_sym.deployment.deployment import Deployment, print_deployment
 from stead_sym.evidence.data import text_digest
 from stead_sym.report.page_evidence import evidence_of, title_of
 from stead_sym.report.page_numbers import table_of

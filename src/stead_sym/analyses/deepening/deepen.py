@@ -10,8 +10,7 @@ after each fragment.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -20,18 +19,25 @@ import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.analyses.bounds import LIMIT, in_words
-from stead_sym.analyses.deepening.fragment import Bounds, Fragment, Leaping, fragment, initial_bounds, leaping
+from stead_sym.analyses.deepening.fragment import (
+    Bounds,
+    Fragment,
+    Leaping,
+    fragment,
+    leaping,
+    starting_beyond,
+)
 from stead_sym.analyses.deepening.growth import Growth, growth
 from stead_sym.analyses.deepening.hypotheses import rests_on
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.result import Deepening, Found, Round
-from stead_sym.analyses.deepening.within import evidence_within
-from stead_sym.analyses.views.every_number import NOT_ALWAYS, EveryNumber, Shown, always
-from stead_sym.analyses.views.needs import Outside
-from stead_sym.analyses.views.plan import needed
+from stead_sym.analyses.deepening.schedule import bounds_to_try
+from stead_sym.analyses.deepening.verdicts import Verdicts
+from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.proposing import proposed
 from stead_sym.analyses.views.records import crowded
+from stead_sym.analyses.views.shown import Shown, always
 from stead_sym.deployment.claims import active_outside, claim_named, claims
 from stead_sym.deployment.deployment import Deployment, Question, as_deployment
 from stead_sym.deployment.parts import ANY, Spec
@@ -39,11 +45,7 @@ from stead_sym.deployment.restriction import fresh_values
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.errors import BoundExceeded, DefinitionError, InputError, NoInitialState, Undecided
-from stead_sym.evidence.moves import Moves
 from stead_sym.evidence.prefix import breach
-from stead_sym.evidence.renamed import renamed
-from stead_sym.evidence.replay import replay
-from stead_sym.evidence.tree import Evidence
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.audit import of_decisions
@@ -53,9 +55,7 @@ from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import EngineName, Options
-from stead_sym.verification.readings import no_fair_run
 from stead_sym.verification.result import Verification
-from stead_sym.verification.scope import leeway
 from stead_sym.verification.verdict import Verdict
 from stead_sym.verification.verify import verified
 from stead_sym.verification.widened import Widened
@@ -132,7 +132,7 @@ def deepen(
     if run.starts_large and asking.unbounded:
         while run.further():
             pass
-    for bounds in run.tried() if run.is_explored else ():
+    for bounds in bounds_to_try(asking, limit, run) if run.is_explored else ():
         try:
             run.see(bounds)
         except Undecided as error:
@@ -219,21 +219,14 @@ class _Run:
     _widened: tuple[Widened, ...] = ()
     _remedy: Remedy | None = None
     _sought: frozenset[str] = frozenset()
-    _growing: tuple[str, ...] = ()
+    growing: tuple[str, ...] = ()
     broken: str = ""
 
     def __post_init__(self) -> None:
         self._started = time.perf_counter()
-        self._raised = self._deployment.unbounded or frozenset(self._deployment.bounds)
         claimed = _claimed(self._deployment)
         self._specs = {**self._specs, **claimed}
-        self._written = {
-            spec.name: spec.formula for spec in (*self._deployment.written.specs, *claimed.values())
-        }
-        self._found = {name: Found(self._verdict(name, None)) for name in self._specs}
-        self._explored: dict[str, CanonicalWrapper | None] = dict(self._wrappers)
         counted = _counted(self._deployment) if claimed else {}
-        self._found |= {name: Found(self._verdict(name, True)) for name, why in counted.items() if not why}
         formulas = {name: spec.formula for name, spec in self._specs.items() if name not in counted}
         search = partial(EveryNumber, self._deployment, formulas, self._wrappers, progress=self._progress)
         self._every_number = search()
@@ -241,12 +234,15 @@ class _Run:
         has_written = self._deployment.unbounded and self._every_number.without_bounds != written
         # what holds without the written bounds is shown without them
         self._searches = [*([search(without_bounds=True)] if has_written else []), self._every_number]
-        self._uncounted = {name: why for name, why in counted.items() if why}
-        self._unasked = {
-            name: f"under `fair {lines[0]}` only what is always true is decided; write a bound to ask this"
-            for name, formula in formulas.items()
-            if (lines := self._deployment.fair_actions) and always(formula) is None
+        self._verdicts = Verdicts(
+            self._deployment, self._leaps, self._specs, self._wrappers, self._every_number, counted
+        )
+        constructed = {name for name, why in counted.items() if not why}
+        self._found = {
+            name: Found(self._verdicts.verdict(name, True if name in constructed else None))
+            for name in self._specs
         }
+        self._explored: dict[str, CanonicalWrapper | None] = dict(self._wrappers)
 
     @property
     def starts_large(self) -> bool:
@@ -262,57 +258,10 @@ class _Run:
         left = any(found.verdict.holds is None for found in self._found.values())
         return left and len(self._deployment.init) <= MOST_FACTS
 
-    def tried(self) -> Iterator[Bounds]:
-        """Yield the bounds to try, each after the fragment with the last was explored."""
-        bounds = {**dict.fromkeys(self._deployment.bounds, 0), **initial_bounds(self._deployment)}
-        # one more than the claim, so that a run that exceeds the claim is explored
-        bounds |= {s: b + 1 for s, b in self._deployment.bounds.items() if s not in self._raised}
-        level = 0
-        while True:
-            yield MappingProxyType(dict(bounds))
-            open_ = [sort for sort in self._growing if sort in self._raised]
-            if not open_ or self._is_done:
-                return
-            growing = [sort for sort in open_ if bounds[sort] < level]
-            if not growing:
-                level = min(bounds[sort] for sort in open_) + 1
-                growing = [sort for sort in open_ if bounds[sort] < level]
-            if any(bounds[sort] >= self._limit for sort in growing):
-                return
-            if level > 1 and self._deployment.unbounded:
-                yield from self._apart({sort: bounds[sort] for sort in open_}, bounds, level)
-                if self._is_done:
-                    return
-            bounds.update({sort: bounds[sort] + 1 for sort in growing})
-
     @property
-    def _is_done(self) -> bool:
+    def is_done(self) -> bool:
         """True if a fragment was explored and no other can decide anything."""
         return bool(self.rounds) and bool(self._found) and not self._open
-
-    def _apart(self, open_: Bounds, bounds: Bounds, level: int) -> Iterator[Bounds]:
-        """Yield bounds that differ by sort, of fewer values first, before all are raised to a level.
-
-        A run may need many values of one sort and few of the others. The bounds start from what a
-        specification needs to be false, and continue with the sorts that some run exceeds.
-        """
-        todo: set[tuple[int, tuple[int, ...]]] = set()  # the added number of values, the bounds
-        for name in self._open if len(open_) > 1 else ():
-            with suppress(Outside):
-                need = needed(self._deployment, always(self._specs[name].formula) or ())
-                todo.add((0, tuple(min(max(1, need[sort]), self._limit) for sort in open_)))
-        while todo and not self._is_done:
-            more, numbers = least = min(todo, key=lambda one: (sum(one[1]), one))
-            todo.remove(least)
-            tried, growing = {**bounds, **dict(zip(open_, numbers, strict=True))}, tuple(open_)
-            if not any(all(tried[sort] <= seen.bounds[sort] for sort in tried) for seen in self.rounds):
-                yield MappingProxyType(tried)
-                growing = self._growing
-            for place, sort in enumerate(open_):
-                wider = (*numbers[:place], numbers[place] + 1, *numbers[place + 1 :])
-                is_within = numbers[place] < self._limit and sum(wider) <= level * len(open_)
-                if sort in growing and more < level and is_within:
-                    todo.add((more + 1, wider))
 
     def see(self, bounds: Bounds) -> None:
         """Verify the open specifications in the fragment with these bounds.
@@ -336,23 +285,22 @@ class _Run:
         try:
             result = self._verified(part, replace(part.deployment, written=written), names_asked)
         except NoInitialState:
-            if not self._starting_beyond:
+            if not starting_beyond(self._deployment):
                 raise
-            self._growing = tuple(bounds)  # a larger database may satisfy the condition
+            self.growing = tuple(bounds)  # a larger database may satisfy the condition
             return
         if result.broken is not None:
             self._take_broken(part, result, result.broken, open_)
             return
         most = MappingProxyType({sort: result.engine.most_active[sort] for sort in part.bounds})
-        exceeded = tuple(
-            sort for sort, b in part.bounds.items() if most[sort] > b or sort in self._starting_beyond
-        )
+        beyond = starting_beyond(self._deployment)
+        exceeded = tuple(sort for sort, b in part.bounds.items() if most[sort] > b or sort in beyond)
         leaps = part.leaps is not None and result.engine.holds(fo.Future("E", part.leaps))
         unseen = self._leapt(part) if leaps and not exceeded else ()
         self.rounds.append(Round(part.bounds, result.engine.states, most, exceeded, unseen))
-        self._growing = self.rounds[-1].growing
+        self.growing = self.rounds[-1].growing
         for name in open_:
-            self._found[name] = self._shown(part, result, name)
+            self._found[name] = self._verdicts.decide(part, result, name)
         self._unfair = nowhere_fair(self._deployment, result.engine)
         self._note(result)
         for sort in exceeded:
@@ -375,12 +323,14 @@ class _Run:
         verdict = Verdict(claim.name, claim.formula, False, why, claim=True)
         self.broken = claim.name
         self._note(result)
-        self._found[claim.name] = self._failing(part, result, verdict, breach(claim, broken.trace))
+        self._found[claim.name] = self._verdicts.refute(part, result, verdict, breach(claim, broken.trace))
         for name in open_:
             formula, shown = self._specs[name].formula, result[f"possible {name}"].evidence
             if shown is not None:
                 own = recovered(shown, formula)
-                self._found[name] = self._failing(part, result, self._verdict(name, False), own)
+                self._found[name] = self._verdicts.refute(
+                    part, result, self._verdicts.verdict(name, False), own
+                )
         if self._told is not None:
             self._told(self.result())
 
@@ -388,11 +338,6 @@ class _Run:
         """Record what the agents were asked in a fragment."""
         self._explored = _meeting(self._explored, result.moves.wrappers)
         self._widened = result.hypotheses.widened
-
-    @property
-    def _starting_beyond(self) -> Set[str]:
-        """The sorts of which some initial database may have more values than any fragment."""
-        return initial_bounds(self._deployment).keys() & self._deployment.unbounded
 
     def _part(self, bounds: Bounds) -> Fragment:
         """Return the fragment with these bounds."""
@@ -417,13 +362,22 @@ class _Run:
     def _take(self, shown: Mapping[str, Shown]) -> None:
         """Record what is shown for every number of records."""
         for name, one in shown.items():
-            holds = replace(self._verdict(name, True, scope=one.scope), empty=self._is_empty(name))
+            holds = replace(self._verdicts.verdict(name, True, scope=one.scope), empty=self._is_empty(name))
             self._found[name] = Found(holds, every_number=one)
 
     @property
     def _open(self) -> list[str]:
         """The specifications that a fragment may decide."""
-        return [name for name, one in self._found.items() if not one.decided and name not in self._unasked]
+        return [
+            name
+            for name, one in self._found.items()
+            if not one.decided and name not in self._verdicts.unasked
+        ]
+
+    @property
+    def open_formulas(self) -> Sequence[fo.Expanded]:
+        """The formulas of these specifications."""
+        return [self._specs[name].formula for name in self._open]
 
     @property
     def _seen(self) -> tuple[Finding, ...]:
@@ -483,45 +437,6 @@ class _Run:
             return tuple(s for s, b in part.bounds.items() if len(outside(s, active[s])) > b)
         return tuple(part.bounds) if result.engine.open_leaps else ()
 
-    def _verdict(
-        self,
-        name: str,
-        holds: bool | None,
-        evidence: Evidence | None = None,
-        scope: tuple[str, ...] = (),
-    ) -> Verdict:
-        expected = self._specs[name].expected
-        return Verdict(name, self._written[name], holds, evidence=evidence, scope=scope, expected=expected)
-
-    def _shown(self, part: Fragment, result: Verification, name: str) -> Found:
-        """Return the result of a fragment for a specification."""
-        formula = self._specs[name].formula
-        shown, scope = evidence_within(part, result.engine, formula)
-        if shown is None or (shown.root.holds and self._starting_beyond):
-            return Found(self._verdict(name, None))
-        evidence = recovered(shown, formula)
-        if not evidence.root.holds:
-            return self._failing(part, result, self._verdict(name, False, scope=scope), evidence)
-        evidence, moves = self._replayed(part, result, name, evidence)
-        return Found(self._verdict(name, None, evidence=evidence), part.bounds, shown=True, moves=moves)
-
-    def _failing(self, part: Fragment, result: Verification, verdict: Verdict, shown: Evidence) -> Found:
-        """Return the result that a specification or a claim fails in the fragment, by this evidence."""
-        evidence, moves = self._replayed(part, result, verdict.spec, shown)
-        left_open = leeway(self._deployment, None, result.moves.wrappers)
-        formula = self._specs[verdict.spec].formula if verdict.spec in self._specs else verdict.formula
-        scope = (*verdict.scope, *left_open.scope(formula, False, evidence))
-        return Found(replace(verdict, evidence=evidence, scope=scope), part.bounds, moves=moves)
-
-    def _replayed(
-        self, part: Fragment, result: Verification, name: str, shown: Evidence
-    ) -> tuple[Evidence, Moves]:
-        """Return evidence in names of the file, which is replayed, with its moves."""
-        evidence = renamed(shown, self._deployment, self._wrappers)
-        replayed = replay(self._leaps.deployment, self._wrappers, evidence, part.bounds)
-        assert replayed.confirmed, f"the run of {name} is not confirmed: {replayed.fault}"
-        return evidence, Moves(self._deployment, self._wrappers, result.restriction, part.bounds)
-
     def _explain(self, part: Fragment, *, final: bool = False) -> None:
         """Search for the loops along which sorts grow, and for a change that bounds them."""
         exceeded = [sort for sort in self.rounds[-1].exceeded if sort not in self._deployment.unbounded]
@@ -548,12 +463,20 @@ class _Run:
         if self.broken:
             why = f"`{self.broken}` fails, and with the run that breaks it the exploration has ended"
             first = [self.broken, *(name for name in self._found if name != self.broken)]
-            by_spec = {name: self._unexplored(self._found[name], why, decided) for name in first}
+            by_spec = {
+                name: self._verdicts.conclude_unexplored(self._found[name], why, decided) for name in first
+            }
         elif last is None:
             why = f"the initial database has {len(self._deployment.init):,} facts and is not explored"
-            by_spec = {name: self._unexplored(one, why, decided) for name, one in self._found.items()}
+            by_spec = {
+                name: self._verdicts.conclude_unexplored(one, why, decided)
+                for name, one in self._found.items()
+            }
         else:
-            by_spec = {name: self._said(one, last, decided) for name, one in self._found.items()}
+            by_spec = {
+                name: self._verdicts.conclude(one, last, decided, self._unfair)
+                for name, one in self._found.items()
+            }
         names = {name: ANY if made is None else made.agent.name for name, made in self._wrappers.items()}
         seen = (*self._seen, *answer_findings(met)) if self._options.findings else ()
         findings, accepted = without_accepted(self._deployment, seen)
@@ -597,65 +520,4 @@ class _Run:
             },
             self._options,
             self._widened,
-        )
-
-    @staticmethod
-    def _concluded(found: Found, decided: Hypotheses) -> Found:
-        """Return a failure as `unknown` if it rests on decisions that the agents may not mean.
-
-        ``decided`` are the hypotheses on what they decided in the fragments. What is shown for every number
-        of records rests on none that is in doubt (`views.asking`).
-        """
-        if found.verdict.holds is not False:
-            return found
-        verdict = decided.concluded(found.verdict, by_run=True)
-        return found if verdict.holds is False else Found(replace(verdict, evidence=None))
-
-    def _of_every_number(self, name: str) -> str | None:
-        """Return why a specification is not shown for every number of records."""
-        return self._uncounted.get(name) or self._every_number.reasons.get(name)
-
-    def _unexplored(self, found: Found, reason: str, decided: Hypotheses) -> Found:
-        """Return the result without an exploration, or if none goes on, for this reason."""
-        concluded = self._concluded(found, decided)
-        if concluded is not found or found.verdict.holds is not None:
-            return concluded
-        name = found.verdict.spec
-        if why := self._of_every_number(name):
-            reason = f"{reason}; for every number: {why}"
-        obstacle = self._every_number.obstacles.get(name)
-        return replace(found, verdict=replace(found.verdict, reason=reason), obstacle=obstacle)
-
-    def _said(self, found: Found, last: Round, decided: Hypotheses) -> Found:
-        """Return the result, with the reason for `unknown`."""
-        verdict, concluded = found.verdict, self._concluded(found, decided)
-        if concluded is not found or verdict.holds is not None:
-            return concluded
-        if (why := self._unasked.get(verdict.spec)) is not None:
-            return replace(found, verdict=replace(verdict, reason=why))
-        within = in_words(found.within or last.bounds)
-        said = f"{'shown to be true' if found.shown else 'nothing refutes it'} within the bounds {within}"
-        if not last.growing and self._unfair and not found.shown:
-            reason = no_fair_run(one.text for one in self._unfair)
-        elif not last.growing and (missing := decided.missing):
-            reason = f"{said} {missing[0].doubt}"
-        elif not last.growing:
-            reason = f"{said}; no run exceeds {in_words(last.most)}: for a verdict write that into the file"
-        elif found.shown:
-            reason = f"{said}, which are not established"
-        elif last.exceeded:
-            reason = f"{said}; {' and '.join(last.exceeded)} can exceed them"
-        else:
-            reason = f"{said}; a formula of `ensure` may bring in more of {' and '.join(last.unseen)} at once"
-        if last.growing and (why := self._of_every_number(verdict.spec)):
-            of_views = f"for every number: {why}"
-            reason = (
-                f"{of_views}; {reason}" if why == NOT_ALWAYS and not found.shown else f"{reason}; {of_views}"
-            )
-        if found.proposed is not None:
-            reason = f"{reason}; with `{found.proposed.line}` in the file it is shown"
-        return replace(
-            found,
-            verdict=replace(verdict, reason=reason),
-            obstacle=self._every_number.obstacles.get(verdict.spec) if last.growing else None,
         )

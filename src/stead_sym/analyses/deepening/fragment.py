@@ -35,7 +35,7 @@ leaves. So a refutation that consists of runs alone is one in A.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -156,6 +156,11 @@ def initial_bounds(deployment: Deployment) -> Bounds:
     chosen = () if line is None else line.relations
     sorts = {sort for name in chosen for sort in deployment.schema.relation(name).sorts}
     return {sort: b for sort, b in deployment.bounds.items() if sort in sorts}
+
+
+def starting_beyond(deployment: Deployment) -> Set[str]:
+    """Return the sorts of which some initial database may have more values than any fragment."""
+    return initial_bounds(deployment).keys() & deployment.unbounded
 
 
 def exceeding(deployment: Deployment, bounds: Bounds) -> fo.Formula:

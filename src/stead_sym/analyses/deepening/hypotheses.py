@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from stead_sym.agents.roles import Wrappers
 from stead_sym.analyses.bounds import in_words
 from stead_sym.analyses.deepening.fragment import Bounds
-from stead_sym.analyses.views.every_number import Shown
+from stead_sym.analyses.views.shown import Shown
 from stead_sym.deployment.claims import ALWAYS_A_STEP
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.verification.audit import OF_THE_LANGUAGE, of_agents, of_decisions

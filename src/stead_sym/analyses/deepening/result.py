@@ -23,9 +23,9 @@ from stead_sym.verification.verdict import Verdict
 if TYPE_CHECKING:  # reports import this module, and most commands search for none of these
     from stead_sym.analyses.deepening.growth import Growth
     from stead_sym.analyses.deepening.remedy import Remedy
-    from stead_sym.analyses.views.every_number import Shown
     from stead_sym.analyses.views.obstacle import Obstacle
     from stead_sym.analyses.views.proposing import Proposed
+    from stead_sym.analyses.views.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)

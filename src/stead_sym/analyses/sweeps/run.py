@@ -18,10 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from stead_sym.agents.roles import ANY
-from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.deployment import Deployment, print_deployment
 from stead_sym.deployment.files import load
 from stead_sym.deployment.harness import in_harness
-from stead_sym.deployment.printer import print_deployment
 from stead_sym.errors import InputError
 from stead_sym.evidence.data import text_digest
 from stead_sym.support.extras import own_version

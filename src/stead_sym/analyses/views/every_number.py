@@ -17,7 +17,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
@@ -29,9 +29,19 @@ from stead_sym.analyses.views.closure import Assumed, Closing, Closure, fitted, 
 from stead_sym.analyses.views.growing_slices import slices
 from stead_sym.analyses.views.needs import Needs, Outside, deciding
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
-from stead_sym.analyses.views.parts import AT_FIRST, AT_LAST, MOST_RECORDS, Facts, HowFar
+from stead_sym.analyses.views.parts import AT_FIRST, AT_LAST, MOST_RECORDS, HowFar
 from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
 from stead_sym.analyses.views.records import Records, crowded, forgetting
+from stead_sym.analyses.views.shown import (
+    LACKING,
+    NOT_ALWAYS,
+    OF_STEPS,
+    Proof,
+    Shown,
+    always,
+    asks_for_a_record,
+    claims_not_shown,
+)
 from stead_sym.analyses.views.slicing import Slice
 from stead_sym.analyses.views.vacuity import empty_premises, idle_tools
 from stead_sym.analyses.views.watching import watched
@@ -40,7 +50,6 @@ from stead_sym.deployment.claims import claims
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import Undecided
 from stead_sym.relational.instance import Instance
-from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.findings.finding import Finding
 from stead_sym.verification.findings.gates import gate_findings
@@ -60,114 +69,6 @@ _NODES_BEFORE_WHOLE = 200_000
 
 A slice without the relations that keep parts apart may have far larger diagrams than the whole.
 """
-
-_LACKING = (
-    "it asks that there is a record, which a part of a database may lack: keep what it asks for in a fact"
-    " about the records that it names"
-)
-
-NOT_ALWAYS = (
-    "it cannot be shown this way: only `AG` of a first-order sentence, and some of `A[… W …]`, `AX` and `AG`"
-    " below it, are shown so; write a bound to ask this within it"
-)
-
-
-_OF_STEPS = (
-    "nothing is shown so where states keep the last step or the past; write a bound to ask this within it"
-)
-"""The update of `f since g` by a step is about D', and whether the values of σ are active there. A part of D'
-on these values need not show that: the facts that keep them active may hold other values. So a part of D and
-of what is kept does not say what the same part is after the step, and the update is not in the fragment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """The data that shows specifications: invariant ``views``, and the deployment that they are of.
-
-    There may be millions of views, so they are listed from the ``closure`` only if they are read, and proofs
-    are compared without them.
-    The tools ``followed`` are guarded by what their agents select. If the deployment is watched for one
-    specification, ``watched`` are the added relations, in the order of its parts. If constants were made
-    values (`views.records`), ``constants`` are those of open sorts that are left. ``answers`` are those of
-    agents that were asked.
-
-    For a slice (`views.slicing`) ``kept`` are its relations, and ``using`` the relations of values in use, by
-    sort. The written bounds of the sorts ``without_bounds`` are not assumed. The conjuncts ``left_out`` are
-    removed from the tools (`views.weakening`), and ``left_out_of_slice`` from the tools of a slice.
-    """
-
-    closure: Closure = field(compare=False, repr=False)
-    followed: tuple[str, ...]
-    watched: tuple[str, ...] = ()
-    constants: tuple[Value, ...] | None = None
-    answers: tuple[Answers, ...] = ()
-    kept: tuple[str, ...] | None = None
-    using: tuple[tuple[str, str], ...] = ()
-    without_bounds: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    left_out_of_slice: tuple[LeftOut, ...] = ()
-
-    @property
-    def views(self) -> frozenset[Facts]:
-        """Return the views."""
-        return self.closure.views
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The result that a specification holds for every number of values of the ``sorts``.
-
-    It is shown by ``views`` parts on ``k`` values. The claims ``left_open``, that there is always a step, are
-    not shown with it. If what the agents select is not ``followed``, the result is true for whatever they
-    select. The ``invariants`` of the file were shown with it. ``proof`` is what shows it. If it was shown of
-    a slice (`views.slicing`), that has these ``relations``.
-    """
-
-    k: int
-    views: int
-    sorts: tuple[str, ...]
-    left_open: tuple[str, ...] = ()
-    followed: bool = False
-    invariants: tuple[str, ...] = ()
-    proof: Proof | None = field(default=None, compare=False, repr=False)
-    relations: tuple[str, ...] = ()
-
-    @property
-    def scope(self) -> tuple[str, ...]:
-        """Return what a reader has to know besides `holds`."""
-        whoever = "" if self.followed else ", whatever an agent selects"
-        said = f"for every number of {' and '.join(self.sorts)}{whoever} ({self.by_views})"
-        left = f"not shown for every number: {', '.join(self.left_open)}"
-        return (said, left) if self.left_open else (said,)
-
-    @property
-    def by_views(self) -> str:
-        """Return a short description of the views."""
-        shown_with = f", shown with {' and '.join(self.invariants)}" if self.invariants else ""
-        about = f" of {', '.join(self.relations)}" if self.relations else ""
-        return f"{self.k}-views{about}: {self.views} of them{shown_with}"
-
-
-def always(formula: fo.Expanded) -> tuple[fo.Expanded, ...] | None:
-    """Return the first-order sentences that a specification states to be always true.
-
-    Returns None for a specification that states something else.
-    """
-    match formula:
-        case fo.Globally("A", body) if not fo.is_temporal(body):
-            return (body,)
-        case fo.Globally("A", fo.And(parts)):
-            return always(fo.And(tuple(fo.Globally("A", part) for part in parts)))
-        case fo.Globally("A", fo.Globally("A") as inner):
-            return always(inner)
-        case fo.Not(fo.Future("E", body)):
-            return always(fo.Globally("A", fo.Not(body)))
-        case fo.And(parts):
-            found = [always(part) for part in parts]
-            return None if None in found else tuple(f for one in found if one is not None for f in one)
-        case _:
-            return None
-
 
 _Closed: TypeAlias = list[tuple[Slice, int, Closure | None]]
 """The slices that were looked at by parts on so many values, with their closures if they have views."""
@@ -243,7 +144,7 @@ class EveryNumber:
         self._groups: list[_Group] = []
         self.records: Records | None = None
         if deployment.history:
-            self._reasons = dict.fromkeys(specs, _OF_STEPS)
+            self._reasons = dict.fromkeys(specs, OF_STEPS)
             return
         deployment, self.records = forgetting(deployment, specs.values(), known_values(wrappers))
         guarded = self.selecting = followed(deployment, wrappers, _columns(deployment))
@@ -255,11 +156,6 @@ class EveryNumber:
             and role.each is None
             and all(guarded.tool(name) == deployment.tool(name) for name in role.tools)
         }
-        self._asking = [
-            partial(Asking, deployment, role, self.asked[role.name])
-            for role in deployment.agents
-            if role.name in self.asked
-        ]
         pairs = zip(guarded.tools_and_events, deployment.tools_and_events, strict=True)
         self._followed = tuple(one.name for one, other in pairs if one != other)
         needs = Needs(deployment)
@@ -299,7 +195,7 @@ class EveryNumber:
                 if group.open:
                     k = _columns(group.deployment) + self._more
                     found |= self._of_group(group, k)
-                    if group.open and self._asking:
+                    if group.open and self.asked:
                         found |= self._shown_of_asked(group, k)
             self._left, self._more = self._left - 1, self._more + 1
         return found
@@ -463,14 +359,12 @@ class EveryNumber:
             for part in slices(without(deployment, self._resting_on_none), sentences):
                 least = max(_columns(part.deployment) + more, most if more else 0)
                 for k in range(least, max(least, most) + 1):
-                    for known, other_k, closure in closed:
-                        if other_k == k and known == part:
-                            break
-                    else:
-                        closure = self._closed_slice(part, k, far)
-                        closed.append((part, k, closure))
-                    if closure is not None:
-                        yield part, closure
+                    known = [closure for one, of, closure in closed if of == k and one == part]
+                    if not known:
+                        known = [self._closed_slice(part, k, far)]
+                        closed.append((part, k, known[0]))
+                    if known[0] is not None:
+                        yield part, known[0]
 
     def _closed_slice(self, part: Slice, k: int, far: HowFar) -> Closure | None:
         """Return the closure of a slice, if need be without conditions that rest on too many records."""
@@ -504,7 +398,7 @@ class EveryNumber:
         for name in shown:
             self._examine(closure.closing, group, name, self.selecting)
         proof = self._proof(closure, group, ()) if shown else None
-        left_open = tuple(_not_shown(closure.closing, self.selecting)) if shown else ()
+        left_open = tuple(claims_not_shown(closure.closing, self.selecting)) if shown else ()
         return self._shown_by(closure, group, shown, left_open, proof=proof)
 
     def _taken_without(self, closure: Closure) -> Iterator[str]:
@@ -530,7 +424,11 @@ class EveryNumber:
 
     def _shown_of_asked(self, group: _Group, k: int) -> Mapping[str, Shown]:
         """Return what is shown if agents that have to be asked select what they answer (`views.asking`)."""
-        every = asked = [made() for made in self._asking]
+        every = asked = [
+            Asking(self.selecting, role, self.asked[role.name])
+            for role in self.selecting.agents
+            if role.name in self.asked
+        ]
         doubts: dict[str, str] = {}
         try:
             while asked:
@@ -553,7 +451,7 @@ class EveryNumber:
         shown = [name for name, sentences in group.open.items() if self._always(closure, name, sentences)]
         for name in shown:
             self._examine(closure.closing, group, name, selecting)
-        left_open = tuple(_not_shown(closure.closing, selecting)) if shown else ()
+        left_open = tuple(claims_not_shown(closure.closing, selecting)) if shown else ()
         proof = self._proof(closure, group, tuple(one.answers for one in asked)) if shown else None
         return self._shown_by(closure, group, shown, left_open, followed=True, proof=proof)
 
@@ -693,7 +591,7 @@ class EveryNumber:
             return False
         if found is not None:
             others = [why for other, why in self._left_out.items() if other != name]
-            lacking = [_LACKING] if _asks_for_a_record(closure.closing.needs, sentences) else []
+            lacking = [LACKING] if asks_for_a_record(closure.closing.needs, sentences) else []
             shown = Instance(found.schema, frozenset(f for f in found.facts if not is_free(f.relation)))
             said = [f"{closure.k}-views do not exclude {shown}", *lacking, *self._taken_without(closure)]
             self._reasons[name] = "; ".join([*said, *others])
@@ -735,23 +633,3 @@ def _is_always(closure: Closure, sentences: Iterable[fo.Expanded]) -> bool:
     with suppress(Outside, Undecided):
         return not closure.broken and closure.closing.shows(sentences)
     return False
-
-
-def _asks_for_a_record(needs: Needs, sentences: Iterable[fo.Expanded]) -> bool:
-    """Return whether a part of an instance may lack a record that one of the sentences requires."""
-    try:
-        return any(needs.kept(sentence).total() for sentence in sentences)
-    except Outside:
-        return True
-
-
-def _not_shown(closing: Closing, deployment: Deployment) -> Iterator[str]:
-    """Yield the claims that are not shown: that there is always a step, and that it has an effect."""
-    for claim in claims(deployment):
-        if not claim.name.startswith(("bound ", "key of ")):
-            sentence = stronger(closing.needs, claim.invariant)
-            try:
-                if sentence != fo.TRUE and not closing.shows([sentence]):
-                    yield claim.name
-            except (Outside, Undecided):
-                yield claim.name

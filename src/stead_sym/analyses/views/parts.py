@@ -39,7 +39,7 @@ MOST_NODES = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class HowFar:
-    """The limits of a look at steps: the number of ``values``, ``operations`` on diagrams and their ``nodes``."""
+    """The limits of a look at steps: of ``values``, ``operations`` on diagrams and their ``nodes``."""
 
     values: int = MOST_RECORDS
     operations: float = math.inf

@@ -24,10 +24,11 @@ from itertools import combinations, islice, permutations, product
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import Wrappers
 from stead_sym.analyses.views.closure import Closing
-from stead_sym.analyses.views.every_number import STEPS, EveryNumber, Shown, always
+from stead_sym.analyses.views.every_number import STEPS, EveryNumber
 from stead_sym.analyses.views.needs import Needs, Outside
 from stead_sym.analyses.views.obstacle import Obstacle
 from stead_sym.analyses.views.parts import Facts, Parts, renamed_facts
+from stead_sym.analyses.views.shown import Shown, always
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Spec
 from stead_sym.deployment.restriction import around, normal_restriction
