@@ -15,7 +15,7 @@ NAMES = sorted(protocols.FAULTS)
 SLOW = {"client_database", "german"}
 """These take longer."""
 SLICED = "german_data"
-"""A protocol that is verified once, by the test that also counts how often each of its slices is looked at."""
+"""A protocol that is verified once, by the test that also counts how often its slices are looked at."""
 UNKNOWN = {"szymanski_one_by_one"}
 """Protocols whose published property is not shown; the benchmark takes minutes to say so."""
 FOUND_LATE = {"burns", "german"}

@@ -61,7 +61,7 @@ def tool_of(difference: Difference) -> str:
 
 @cache
 def states_of(size: int) -> int:
-    """The number of reachable databases of at most so many facts, which are the first ones that are loaded."""
+    """The number of reachable databases of at most so many facts; they are loaded first."""
     return sum(len(state) <= size for state in reached(st.load(FILE)).states)
 
 

@@ -23,7 +23,7 @@ os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (by default its workers 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """One cluster for the tests at the end of this file: the first one asks for `auto`, and must find none."""
+    """One cluster for the last tests of this file: the first one asks for `auto`, and must find none."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -91,7 +91,7 @@ def test_many_runs_of_which_one_kills_its_worker(cluster: Any, node: Any, tmp_pa
 
 
 def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, node: Any, tmp_path: Path) -> None:
-    listed = [run for run in runs(tmp_path, 9) if run.agent != "python:killer:once"]
+    listed = [run for run in runs(tmp_path, 13) if run.agent != "python:killer:once"]
     removed = threading.Event()
 
     def told(row: st.analyses.Row, number: int, of: int) -> None:
@@ -101,4 +101,4 @@ def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, node: Any, tmp_path
 
     found = st.sweep(listed, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=3, told=told)
     assert removed.is_set()
-    assert [row.result.outcome for row in found.rows] == ["done"] * 8
+    assert [row.result.outcome for row in found.rows] == ["done"] * 12
