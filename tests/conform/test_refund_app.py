@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import stead_sym as st
 from postgresql import server
 from refund_app.binding import binding
 from refund_app.faults import FAULTS
-from stead_sym.conformance.conform import conform
+from stead_sym.conformance.conform import conform, reached
 from stead_sym.conformance.found import Difference
 
 FILE = Path(__file__).parents[2] / "examples" / "refund_app" / "refunds.stead"
@@ -58,6 +59,12 @@ def tool_of(difference: Difference) -> str:
     return difference.call.tool
 
 
+@cache
+def states_of(size: int) -> int:
+    """The number of reachable databases of at most so many facts; they are loaded first."""
+    return sum(len(state) <= size for state in reached(st.load(FILE)).states)
+
+
 def test_single_calls_do_not_show_a_lost_update():
     assert conform(st.load(FILE), faulty("a lost update")).agrees
 
@@ -70,24 +77,33 @@ def database():
 
 @pytest.mark.gate
 def test_the_desk_does_it_on_postgresql_too(database):
-    found = conform(st.load(FILE), replace(binding, database=database()), concurrent=True)
+    """Single calls in all databases, and two at the same time in those of up to five facts."""
+    bound = replace(binding, database=database())
+    found = conform(st.load(FILE), bound)
     assert found.differences == ()
+    assert found.complete
     assert not found.unloaded
+    found = conform(st.load(FILE), bound, concurrent=True, max_states=states_of(5))
+    assert found.differences == ()
     assert found.interleaved > 100
+    assert not found.alone
 
 
 @pytest.mark.gate
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_on_postgresql_too(fault, database):
-    found = conform(st.load(FILE), replace(faulty(fault), database=database()), concurrent=True)
+    """No larger databases are asked for than the smallest one that shows it."""
+    kind, size = FOUND[fault]
+    bound = replace(faulty(fault), database=database())
+    found = conform(st.load(FILE), bound, concurrent=True, max_states=states_of(size))
     assert {tool_of(one) for one in found.differences} == {FAULTS[fault][0]}
     # the constraint of the database refuses to leave the refund of an order that is gone
-    kind = "refused" if fault == "a forgotten cascade" else FOUND[fault][0]
-    assert kind in {one.kind for one in found.differences}
+    assert ("refused" if fault == "a forgotten cascade" else kind) in {one.kind for one in found.differences}
 
 
 @pytest.mark.gate
 def test_serializable_transactions_lose_no_update(database):
+    """In databases of up to three facts, which show more than one that loses it."""
     cancel = FAULTS["a lost update"][1]
 
     def serializable(connection, order_id):
@@ -95,4 +111,6 @@ def test_serializable_transactions_lose_no_update(database):
         return cancel(connection, order_id)
 
     mended = replace(binding, database=database(), tools={**binding.tools, "cancel_order": serializable})
-    assert conform(st.load(FILE), mended, concurrent=True).agrees
+    found = conform(st.load(FILE), mended, concurrent=True, max_states=states_of(3))
+    assert found.agrees
+    assert found.interleaved > 10

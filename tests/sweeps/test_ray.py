@@ -21,8 +21,9 @@ if os.environ.get("STEAD_RAY") != "required":
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (by default its workers wait for all else that runs)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
+    """One cluster for the last tests of this file: the first one asks for `auto`, and must find none."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -34,27 +35,14 @@ def cluster() -> Iterator[Any]:
         started.shutdown()
 
 
-def test_many_runs_of_which_one_kills_its_worker(cluster: Any, tmp_path: Path) -> None:
-    cluster.add_node(num_cpus=1)
+@pytest.fixture
+def node(cluster: Any) -> Any:
+    """The node of the cluster beside its head, a new one if there is none."""
+    if not cluster.worker_nodes:
+        cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
-    write_killer(tmp_path, levels=2)
-    listed, file = runs(tmp_path, 16), tmp_path / "results.jsonl"
-    store = str(tmp_path / "decisions.sqlite")
-    first = st.sweep(
-        listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
-    )
-    assert (tmp_path / "killed").exists()
-    assert [row.result.outcome for row in first.rows].count("done") == 15
-    assert first.rows[3].result.outcome == "lost"
-    assert "WorkerCrashedError" in first.rows[3].result.error
-    second = st.sweep(
-        listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
-    )
-    assert [row.run.agent for row in second.rows if row.fresh] == ["python:killer:once"]
-    assert {row.result.outcome for row in second.rows} == {"done"}
-    known: dict[str, dict[str, str]] = {}
-    for row in second.rows:  # bounds change nothing here but what identifies a run
-        assert row.result.specs == known.setdefault(str(row.run.agent), expected(row.run))
+    [found] = cluster.worker_nodes
+    return found
 
 
 def test_the_command_on_a_cluster_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,9 +69,28 @@ def test_the_command_on_a_cluster_of_its_own(tmp_path: Path, capsys: pytest.Capt
         assert f"{address}: no Ray cluster (" in capsys.readouterr().err
 
 
-def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, tmp_path: Path) -> None:
-    node = cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
+def test_many_runs_of_which_one_kills_its_worker(cluster: Any, node: Any, tmp_path: Path) -> None:
+    write_killer(tmp_path, levels=2)
+    listed, file = runs(tmp_path, 8), tmp_path / "results.jsonl"
+    store = str(tmp_path / "decisions.sqlite")
+    first = st.sweep(
+        listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
+    )
+    assert (tmp_path / "killed").exists()
+    assert [row.result.outcome for row in first.rows].count("done") == 7
+    assert first.rows[3].result.outcome == "lost"
+    assert "WorkerCrashedError" in first.rows[3].result.error
+    second = st.sweep(
+        listed, store=store, results=file, executor=lambda: st.analyses.RayExecutor(cluster.address), tries=1
+    )
+    assert [row.run.agent for row in second.rows if row.fresh] == ["python:killer:once"]
+    assert {row.result.outcome for row in second.rows} == {"done"}
+    known: dict[str, dict[str, str]] = {}
+    for row in second.rows:  # bounds change nothing here but what identifies a run
+        assert row.result.specs == known.setdefault(str(row.run.agent), expected(row.run))
+
+
+def test_a_node_that_dies_costs_the_runs_on_it(cluster: Any, node: Any, tmp_path: Path) -> None:
     listed = [run for run in runs(tmp_path, 13) if run.agent != "python:killer:once"]
     removed = threading.Event()
 
