@@ -21,7 +21,7 @@ UNKNOWN = {"szymanski_one_by_one"}
 FOUND_LATE = {"burns", "german"}
 """Protocols whose fault takes half a minute to find: the benchmark searches for it."""
 FOUND_SOON = {"bakery", "illinois", "leader_ring", "moesi", "readers_writers", "token_ring"}
-"""Their faults are."""
+"""Protocols whose fault is found in a moment; the faults of the others are searched for at the gate."""
 
 
 FAULTY = [n for n in NAMES if protocols.FAULTS[n] is not None and n not in UNKNOWN | FOUND_LATE]

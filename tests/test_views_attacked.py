@@ -179,7 +179,9 @@ def test_what_is_shown_is_refuted_by_no_run(
         never = {spec.name: finding in findings for spec, finding in asked}
         specs = (*deployment.written.specs, *(spec for spec, _ in asked))
         deployment = replace(deployment, written=replace(deployment.written, specs=specs))
-        assumed_nowhere = deployment.bounds if without_bounds else deployment.unbounded | search.without_bounds
+        assumed_nowhere = (
+            deployment.bounds if without_bounds else deployment.unbounded | search.without_bounds
+        )
         free = replace(deployment, unbounded=frozenset(assumed_nowhere))
         whoever = {name: one for name, one in holding.items() if not one.followed}
         by_rules = len(whoever) < len(holding)
