@@ -35,9 +35,10 @@ abstract states that break it are left out, and conditions are read in a form th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
 
@@ -74,6 +75,9 @@ MOST_LEFT = 4
 
 MOST_WITNESSES = 4
 """The maximum number of ways to ask a question, with values for which a fair event comes."""
+
+MOST_BRIEFLY = 12
+"""The maximum number of facts on which a question is asked with a further value, before a run is searched."""
 
 MOST_QUESTIONS = 400
 """The maximum number of questions of a specification."""
@@ -310,8 +314,14 @@ class Local:
         fair = of_fair_events(question, self._fair_events, schema) if self._may_be_fair(question) else ()
         given = () if _is_endless(question) else of_keys(scope.normal(question), schema)
         others = chain(given, asked.witnesses())
-        early = self._by_witness(question, replace(scope, asking=False), fair)
-        return asked.answer(refuting, early, self._by_witness(question, scope, others))
+        # what is asked in vain on so few facts is not counted: it may be shown on more
+        few = replace(scope, most=MOST_BRIEFLY, lemmas=replace(scope.lemmas, failed=Counter()))
+        return asked.answer(
+            refuting,
+            partial(self._by_witness, question, few),
+            self._by_witness(question, replace(scope, asking=False), fair),
+            self._by_witness(question, scope, others),
+        )
 
     def _may_be_fair(self, question: fo.Formula) -> bool:
         """Return if a question is AG about endless runs, on which events have to come."""

@@ -6,7 +6,7 @@ where none is left, those of names that a followed sentence with a quantifier de
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
@@ -76,12 +76,14 @@ _Attempt: TypeAlias = int | Refuted | frozenset[Core] | str | None
 class _Ways:
     """The ways to answer a question beside more facts; with how many a run was ``searched`` last."""
 
+    brief: Callable[[Iterable[Witness]], Iterator[int]]
     early: Iterator[int]
     late: Iterator[int] | None
     refuting: Refuting | None
     lemmas: Asking
     search: Following | None = None
     searched: int = 0
+    is_begun: bool = False
 
 
 class Question:
@@ -93,12 +95,17 @@ class Question:
         self._left: Sequence[Left] = ()
 
     def answer(
-        self, refuting: Refuting | None, early: Iterable[int] = (), late: Iterator[int] | None = None
+        self,
+        refuting: Refuting | None,
+        brief: Callable[[Iterable[Witness]], Iterator[int]] = lambda _: iter(()),
+        early: Iterable[int] = (),
+        late: Iterator[int] | None = None,
     ) -> int | Refuted | str:
         """Return on how many facts the question is shown, a run that breaks it, or why there is neither.
 
-        ``early`` and ``late`` yield on how many it is shown in other ways. They are asked once: before a run
-        is searched, and before facts join that say little about what a run may go on with.
+        ``brief``, ``early`` and ``late`` yield on how many it is shown in other ways. They are asked once:
+        before a run is searched, by what the first facts leave open; after that; and before facts join that
+        say little about what a run may go on with.
         """
         whole = self._scope.normal(decided(core(self._question), self._scope.deployment.schema))
         if whole == fo.TRUE:
@@ -106,7 +113,7 @@ class Question:
         more = frozenset(facts_in(whole))
         names, values = frozenset(self._facts.inside), self._facts.values
         lemmas = Asking(self._scope.lemmas, more, names, values, self._is_never)
-        ways = _Ways(iter(early), late, refuting, lemmas)
+        ways = _Ways(brief, iter(early), late, refuting, lemmas)
         why = f"more than {self._scope.most} facts may matter"
         while len(self._facts) + len(more) <= self._scope.most:
             self._facts.follow(more)
@@ -132,12 +139,15 @@ class Question:
         An answer; facts to join, none if there is a new lemma; an empty text if others are not worth while;
         None if the way fails.
         """
+        stays = bool(found.runs.left)
+        if stays and not ways.is_begun:
+            yield next(ways.brief(self.witnesses()), None)
+        ways.is_begun = True
         if ways.refuting is not None:
             ways.search = self._search(ways.refuting, found.runs)
             if len(self._facts) >= MORE * ways.searched:
                 ways.searched = len(self._facts)
                 yield self._refuted(ways.search.run(MOST_TRIED, loops=FEW_LOOPS))
-        stays = bool(found.runs.left)
         yield next(ways.early, None) if stays else None
         yield self._with_lemmas(ways.lemmas, found.steps, found.staying())
         yield self._first_new(self._going_on(found))
