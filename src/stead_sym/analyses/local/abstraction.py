@@ -132,10 +132,12 @@ class Facts:
 
         Beside them a fact may mention integers outside of all sorts, with which no call is made.
         """
-        of_sorts = set().union(*self._scope.deployment.constants.values())
-        untold = of_sorts.difference(*self.values.values())
+        told = set().union(*self.values.values())
         for fact in sorted(facts, key=str):
-            assert untold.isdisjoint(constants(fact)), f"{fact} is about values of which no move is known"
+            untold = constants(fact) - told
+            assert untold.isdisjoint(self._scope.deployment.all_constants), (
+                f"{fact} is about values of which no move is known"
+            )
             self.bits[fact] = self._bit(f"fact {len(self)}")
 
     @property

@@ -369,7 +369,7 @@ class EveryNumber:
     def _closed_slice(self, part: Slice, k: int, far: HowFar) -> Closure | None:
         """Return the closure of a slice, if need be without conditions that rest on too many records."""
         own = self.records and self.records.within(part)
-        within = far.within(_MOST_OPERATIONS, far.nodes)
+        within = far.within(_MOST_OPERATIONS)
         for fit in (False, True):
             with suppress(Outside, Undecided):
                 return self._closed(part.deployment, k, own, fit=fit, far=within)

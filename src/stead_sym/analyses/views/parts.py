@@ -43,10 +43,10 @@ class HowFar:
 
     values: int = MOST_RECORDS
     operations: float = math.inf
-    nodes: int = MOST_NODES
+    nodes: float = MOST_NODES
 
-    def within(self, operations: float, nodes: int) -> HowFar:
-        """Return the same with at most so many operations and nodes."""
+    def within(self, operations: float, nodes: float = math.inf) -> HowFar:
+        """Return the same with at most so many operations, and nodes."""
         return HowFar(self.values, min(self.operations, operations), min(self.nodes, nodes))
 
 
