@@ -23,7 +23,7 @@ from generated.refusals import refused_workflows
 from generated.workflows import workflows
 from stead_sym.agents.roles import wrap_all
 from stead_sym.analyses.local.field import Field, can_be_followed
-from stead_sym.analyses.local.model import Local, Shown
+from stead_sym.analyses.local.model import Local, Shown, few_records
 from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.local.refinement import Refuted
 from stead_sym.analyses.local.start import Start
@@ -140,12 +140,12 @@ def assert_law(deployment, agent="any"):
         reject()
     if explored is None:  # a claim of the file is broken
         reject()
-    local = Local.under(deployment, agent)
+    local, few = Local.under(deployment, agent), few_records(deployment, agent)
     wrappers, restriction = wrap_all(deployment, agent), normal_restriction(deployment)
     for formula in map(deployment.formula, sentences_of(deployment)):
         opposite = dual(formula) if can_be_followed(deployment) else None
         asked, truth = (formula, True) if opposite is None else (opposite, False)
-        how = local.shown(asked, refuting=True, negated=None if truth else formula)
+        how = local.shown(asked, refuting=few, negated=None if truth else formula)
         holds = answer(explored, formula).holds
         event(
             f"{'left open' if isinstance(how, str) else type(how).__name__}, {'holds' if holds else 'fails'}"

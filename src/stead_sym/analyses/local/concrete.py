@@ -189,6 +189,15 @@ class Following:
             if OUTSIDE not in values.values():
                 yield values
 
+    def choices(self, states: Bdd) -> Iterator[Mapping[str, Sequence[Value]]]:
+        """Yield values for the names, by sort, with which D0 has its image among these states."""
+        for values in self._choices():
+            if self._m.satisfies(states, self._image(_At(self._field.initial, self._goal, values))):
+                by_sort: dict[str, list[Value]] = {}
+                for one, value in values.items():
+                    by_sort.setdefault(sort_of(one), []).append(value)
+                yield by_sort
+
     # the abstraction
 
     def _distance(self, goal: Core, image: Mapping[str, bool]) -> int | None:

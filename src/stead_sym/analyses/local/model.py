@@ -45,6 +45,7 @@ from types import MappingProxyType
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.abstraction import MOST_FACTS, Scope
+from stead_sym.analyses.local.few_records import FewRecords
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.normal import Normal, with_normal_forms
 from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions, together
@@ -200,7 +201,7 @@ class Local:
 
     @at_work()
     def shown(
-        self, formula: fo.Expanded, *, refuting: bool = False, negated: fo.Expanded | None = None
+        self, formula: fo.Expanded, *, refuting: FewRecords | None = None, negated: fo.Expanded | None = None
     ) -> Shown | Refuted | str:
         """Return how a sentence is shown to hold, or why it is not shown.
 
@@ -242,9 +243,9 @@ class Local:
             asking=self._most == MOST_FACTS,  # no lemmas for keys, and none for lemmas
         )
         runs = None
-        if refuting and can_be_followed(self.deployment):
+        if refuting is not None and can_be_followed(self.deployment):
             sentence = formula if negated is None else negated
-            runs = Refuting(self._field(start), sentence, negated is not None)
+            runs = Refuting(self._field(start), sentence, negated is not None, refuting)
         asked = [*islice(questions(formula, mentioned, named), MOST_QUESTIONS + 1)]
         if len(asked) > MOST_QUESTIONS:
             return f"it comes to more than {MOST_QUESTIONS} cases"
@@ -258,7 +259,7 @@ class Local:
         return found
 
     def _for_every_agent(
-        self, formula: fo.Expanded, refuting: bool = False, negated: fo.Expanded | None = None
+        self, formula: fo.Expanded, refuting: FewRecords | None = None, negated: fo.Expanded | None = None
     ) -> Shown | None:
         """Return how a sentence is shown whatever the agents select, None if it is not.
 
@@ -399,6 +400,17 @@ class Local:
         tools = (*self.deployment.tools_and_events, *chain.from_iterable(self._turns))
         formulas = chain(self._acting, chain.from_iterable(map(_formulas, tools)))
         return frozenset(value for f in formulas for value in constants(f))
+
+
+def few_records(
+    deployment: Deployment, agents: AgentLike | Mapping[str, AgentLike], backend: Backend | None = None
+) -> FewRecords:
+    """Return the search for runs of a deployment under its agents, on few records of the data."""
+
+    def shows(after: Deployment, sentence: fo.Expanded) -> bool:
+        return isinstance(Local.under(after, agents, backend).shown(sentence), Shown)
+
+    return FewRecords(deployment, agents, backend, shows)
 
 
 def _in_normal_form(

@@ -6,14 +6,16 @@ where none is left, those of names that a followed sentence with a quantifier de
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.abstraction import Abstraction, Facts, Scope
 from stead_sym.analyses.local.concrete import FollowedRun, Following
 from stead_sym.analyses.local.facts import facts_in, projections, with_value
+from stead_sym.analyses.local.few_records import BRIEF, FIRST, LAST, Effort, FewRecords
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.impossible import Asking
 from stead_sym.analyses.local.moves import Action, Move
@@ -66,6 +68,7 @@ class Refuting:
     field: Field
     sentence: fo.Expanded
     holds: bool
+    few: FewRecords
 
 
 _Sets: TypeAlias = Iterator[frozenset[Core]]
@@ -83,6 +86,7 @@ class _Ways:
     lemmas: Asking
     search: Following | None = None
     searched: int = 0
+    efforts: list[Effort] = field(default_factory=lambda: [FIRST, BRIEF])
     is_begun: bool = False
 
 
@@ -115,6 +119,7 @@ class Question:
         lemmas = Asking(self._scope.lemmas, more, names, values, self._is_never)
         ways = _Ways(brief, iter(early), late, refuting, lemmas)
         why = f"more than {self._scope.most} facts may matter"
+        found = None
         while len(self._facts) + len(more) <= self._scope.most:
             self._facts.follow(more)
             found = self._facts.abstraction(whole)
@@ -131,7 +136,7 @@ class Question:
                     return answer
                 case other:
                     assert_never(other)
-        return self._at_last(whole, ways, why)
+        return self._at_last(found, ways, why)
 
     def _attempts(self, found: Abstraction, ways: _Ways) -> Iterator[_Attempt]:
         """Yield what each way to go on comes to, in the order of what it costs where it fails.
@@ -148,6 +153,9 @@ class Question:
             if len(self._facts) >= MORE * ways.searched:
                 ways.searched = len(self._facts)
                 yield self._refuted(ways.search.run(MOST_TRIED, loops=FEW_LOOPS))
+            facts = math.inf if found.endless and len(ways.efforts) > 1 else len(self._facts)
+            if ways.efforts and facts >= ways.efforts[0].facts:
+                yield self._on_few_records(found, ways, ways.efforts.pop(0))
         yield next(ways.early, None) if stays else None
         yield self._with_lemmas(ways.lemmas, found.steps, found.staying())
         yield self._first_new(self._going_on(found))
@@ -159,15 +167,17 @@ class Question:
         yield self._with_lemmas(ways.lemmas, found.steps, found.breaking())
         yield self._first_new(self._others(found))
 
-    def _at_last(self, whole: Core, ways: _Ways, why: str) -> int | Refuted | str:
+    def _at_last(self, found: Abstraction | None, ways: _Ways, why: str) -> int | Refuted | str:
         """Return an answer where no further facts are followed, or ``why`` there is none."""
         shown = None if ways.late is None else next(ways.late, None)
         if shown is not None:
             return shown
-        run = None if ways.search is None else self._refuted(ways.search.run(MOST_TRIED_LAST))
+        run = None if found is None else self._on_few_records(found, ways, LAST)
+        if run is None and ways.search is not None:
+            run = self._refuted(ways.search.run(MOST_TRIED_LAST))
         if run is not None:
             return run
-        if asks_for_runs(whole):
+        if asks_for_runs(core(self._question)):
             why = "it asks for a run from each of many states, as EF does, which few facts do not show"
         if ways.search is None or ways.refuting is None:
             return why
@@ -181,6 +191,18 @@ class Question:
     ) -> frozenset[Core] | None:
         """Return no facts if a move is now shown to be impossible, else None."""
         return frozenset() if self._scope.asking and lemmas.finds(steps, made) else None
+
+    def _on_few_records(self, found: Abstraction, ways: _Ways, effort: Effort) -> Refuted | None:
+        """Return a run found on few records, of those for which the facts leave the question open."""
+        if ways.refuting is None or ways.search is None:
+            return None
+        is_open = found.initial & ~found.runs.known(found.whole, found.reached).must
+        choices = ways.search.choices(is_open)
+        infinite = self._scope.deployment.schema.infinite_sorts
+        mentioned = {sort: self._scope.mentioned[sort] for sort in infinite}
+        one = ways.refuting
+        run = one.few.run(one.sentence, one.holds, mentioned, choices, one.field, effort)
+        return self._refuted(run)
 
     def _search(self, refuting: Refuting, runs: Runs) -> Following:
         now, inside = self._facts.now, self._facts.inside

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from stead_sym.agents.roles import AgentLike, Wrappers, deciding, named, wrap_all
 from stead_sym.agents.rules import RuleAgent
 from stead_sym.analyses.local.field import can_be_followed
-from stead_sym.analyses.local.model import Local, Shown
+from stead_sym.analyses.local.model import Local, Shown, few_records
 from stead_sym.analyses.local.questions import dual
 from stead_sym.analyses.local.refinement import Refuted
 from stead_sym.deployment.deployment import Deployment, Question
@@ -90,9 +90,10 @@ def localise(
     local = Local.under_all(deployment, wrappers, backend)
     left_open = leeway(deployment, None, wrappers, asked)
     known = all(one is None or type(one.agent) is RuleAgent for one in wrappers.values())
-    moves = None
+    moves = few = None
     if known and can_be_followed(deployment):
         moves = Moves(deployment, wrappers, normal_restriction(deployment))
+        few = few_records(deployment, agents, backend)
     written = {spec.name: spec.formula for spec in deployment.written.specs}
     verdicts: dict[str, Verdict] = {}
     shown: dict[str, Shown] = {}
@@ -102,7 +103,7 @@ def localise(
         negation = dual(spec.formula) if can_be_followed(deployment) else None
         how = local.shown(
             spec.formula if negation is None else negation,
-            refuting=moves is not None,
+            refuting=few,
             negated=None if negation is None else spec.formula,
         )
         if isinstance(how, Shown):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -51,12 +52,14 @@ class SymbolicEngine:
         backend: Backend | None = None,
         watch: Watch | None = None,
         like: SymbolicEngine | None = None,
+        most_reports: float = math.inf,
     ) -> None:
         """Explore the deployment.
 
         ``literal``: ``restriction`` is the theorem's domain; otherwise fresh values have representatives in
         it (`encode.representatives`). The plan of ``like``, an engine of the same thread, is reused if it is
-        for the same task; a plan does not depend on the agents.
+        for the same task; a plan does not depend on the agents. Raise `Undecided`, now or when states are
+        looked for, after ``most_reports`` of the progress, one for 4,096 sets of saturation.
         """
         task = Task(deployment, restriction, literal, backend)
         guess = first_guess(deployment, literal)
@@ -64,7 +67,7 @@ class SymbolicEngine:
         while True:
             planned, known = known or plan(task, guess, Pulse(progress)), None
             self._after_planning = planned.encoding.manager.nodes, planned.encoding.manager.steps
-            explored = explore(planned, wrappers, progress, watch and _looking(watch))
+            explored = explore(planned, wrappers, progress, watch and _looking(watch), most_reports)
             if not isinstance(explored, Broken):
                 break
             guess = planned.guess.without(explored)

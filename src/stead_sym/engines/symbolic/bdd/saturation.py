@@ -17,11 +17,12 @@ on-the-fly saturation, TACAS 2019); saturation is by Ciardo, Lüttgen and Simini
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits, Manager, deep
-from stead_sym.support.progress import Pulse
+from stead_sym.errors import Undecided
+from stead_sym.support.progress import Progress, Pulse
 
 Relations: TypeAlias = "tuple[Bdd, ...]"
 
@@ -42,6 +43,23 @@ class _Several:
 
 _Apart: TypeAlias = "tuple[_Several | None, Relations, Relations, _Several | None]"
 """The cofactors of relations at a level: the bit stays 0, is set, is cleared, stays 1."""
+
+
+class Limited(Pulse):
+    """A `Pulse` that raises `Undecided` after so many reports, forwarded or not."""
+
+    def __init__(
+        self, listener: Progress | None, measures: Mapping[str, Callable[[], int]], most: float
+    ) -> None:
+        super().__init__(listener, measures)
+        self._left = most
+
+    def __call__(self, phase: str, /, **counts: int) -> None:
+        """Forward the report if it is due, and none are too many."""
+        self._left -= 1
+        if self._left < 0:
+            raise Undecided(f"the states take more than the given number of reports ({phase})")
+        super().__call__(phase, **counts)
 
 
 class Saturation:

@@ -7,6 +7,7 @@ any number of steps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -37,6 +38,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.fixpoint import shortest
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
+from stead_sym.engines.symbolic.bdd.saturation import Limited
 from stead_sym.engines.symbolic.encode.values import bits_of
 from stead_sym.engines.symbolic.explore.contexts import ContextFinder, TooLarge
 from stead_sym.engines.symbolic.explore.initial import initial_set
@@ -49,7 +51,7 @@ from stead_sym.engines.symbolic.step.history import Actors
 from stead_sym.engines.symbolic.step.leaps import Leap
 from stead_sym.engines.symbolic.step.transitions import Transitions
 from stead_sym.relational.instance import Instance
-from stead_sym.support.progress import Progress, Pulse
+from stead_sym.support.progress import Progress
 
 Looking: TypeAlias = "Callable[[ReachableStates, Bdd], None]"
 """A callback of an exploration, with the new states, all of them among the reached ones."""
@@ -71,7 +73,11 @@ Selections beyond it are `_wide`.
 
 
 def explore(
-    plan: Plan, wrappers: Wrappers, progress: Progress | None = None, watch: Looking | None = None
+    plan: Plan,
+    wrappers: Wrappers,
+    progress: Progress | None = None,
+    watch: Looking | None = None,
+    most_reports: float = math.inf,
 ) -> ReachableStates | Broken:
     """Return the reachable states of a plan's restriction under the wrapped agents, or the anchors to drop.
 
@@ -80,9 +86,9 @@ def explore(
 
     Raise `BoundExceeded`, `KeyBroken`, `ReferenceBroken`, `NothingOffered` or `NoEffect`, each with a
     shortest run to the violating state, `NoInitialState`, and `Undecided` if a forced restriction is too
-    small to give every state a successor.
+    small to give every state a successor, or there are more than ``most_reports`` of the progress.
     """
-    states = ReachableStates(plan, wrappers, progress, watch)
+    states = ReachableStates(plan, wrappers, progress, watch, most_reports)
     return states.explore() or states
 
 
@@ -101,6 +107,7 @@ class ReachableStates:
         wrappers: Wrappers,
         progress: Progress | None = None,
         watch: Looking | None = None,
+        most_reports: float = math.inf,
     ) -> None:
         self.plan = plan
         self.deployment = plan.deployment
@@ -112,7 +119,7 @@ class ReachableStates:
         self.manager = plan.encoding.manager
         self.tools = plan.tools
         manager = self.manager
-        self.report = Pulse(progress, {"nodes": lambda: manager.nodes})
+        self.report = Limited(progress, {"nodes": lambda: manager.nodes}, most_reports)
         self.actors = Actors(self.deployment, manager)
         self.transitions = Transitions.empty(self.encoding, self.tools, self.report, self.actors)
         interfaces = {name: tool.interface for name, tool in self.tools.items()}

@@ -1,0 +1,368 @@
+"""Runs that decide a specification, found on few records of the data and made again in the whole.
+
+A *part* of D0 has its facts about some values of the infinite sorts, and all facts about none. The symbolic
+engine explores a part whole. A run that it finds there is made again from D0: the same calls, each with the
+successor that has the same facts about the values of the part. What others hold may bar a call, or take part
+in its effect: then this is no run, and nothing is said. A run of D0 is evidence by itself, whatever it was
+found on. What is left to show of all runs from its last state is asked on few facts of that state.
+
+One decision: first come the rows that begin with a value, and the rows of the values in these: what a record
+refers to. Then the rows nearby, whichever column connects them, up to `NEAR` values of a sort.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import TypeAlias
+
+import stead_sym.evidence.tree as tree
+import stead_sym.logic.syntax as fo
+from stead_sym.agents.roles import AgentLike, Wrappers, wrap_all
+from stead_sym.analyses.local.concrete import FollowedRun
+from stead_sym.analyses.local.field import Field
+from stead_sym.analyses.local.loops import Loops
+from stead_sym.deployment.callers import step_by
+from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.history import begun
+from stead_sym.deployment.restriction import Restriction, normal_restriction
+from stead_sym.deployment.semantics import outcomes
+from stead_sym.deployment.trace import Step, Trace
+from stead_sym.engines.symbolic.bdd.manager import Backend
+from stead_sym.engines.symbolic.engine import SymbolicEngine
+from stead_sym.errors import InputError, Undecided
+from stead_sym.evidence.prefix import endless_evidence, refutation
+from stead_sym.evidence.replay import replay
+from stead_sym.evidence.tree import Evidence
+from stead_sym.logic.evaluate import holds as is_true
+from stead_sym.logic.kernel import Core, core
+from stead_sym.logic.substitution import substitute
+from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.schema import Value
+from stead_sym.verification.readings import answer
+
+_Of: TypeAlias = tuple[str, Value]
+"""A value with its sort."""
+
+OWN = 8
+"""The maximum number of values of a sort that the rows of some records mention."""
+
+NEAR = 3
+"""The maximum number of values of a sort in a part with rows nearby."""
+
+MOST_SEEDS = 3
+"""The maximum number of choices of records at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The maximum numbers of ``parts`` to explore, and of ``reports`` of the progress of each.
+
+    A report is for about 4,096 sets of states. It is made when at least so many ``facts`` are followed.
+    """
+
+    parts: int
+    reports: int
+    facts: int = 0
+
+
+FIRST, BRIEF, LAST = Effort(3, 6, 6), Effort(3, 6, 16), Effort(6, 40)
+"""The effort on very few facts, while facts can join, and at last."""
+
+MOST_SHOWN = 1
+"""The maximum number of runs for a specification of which more is shown of their last states."""
+
+
+class FewRecords:
+    """The parts of a deployment under its agents, in which runs are found."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        agents: AgentLike | Mapping[str, AgentLike],
+        backend: Backend | None,
+        shows: Callable[[Deployment, fo.Expanded], bool],
+    ) -> None:
+        """Take what ``shows`` that a sentence holds in a deployment, on few facts."""
+        self.deployment, self._agents, self._backend, self._shows = deployment, agents, backend, shows
+        self._explored: set[tuple[fo.Expanded, frozenset[Fact]]] = set()
+        self._found: dict[fo.Expanded, FollowedRun] = {}
+        self._ends = Counter[fo.Expanded]()
+
+    @cached_property
+    def _wrappers(self) -> Wrappers:
+        return wrap_all(self.deployment, self._agents)
+
+    @cached_property
+    def _restriction(self) -> Restriction:
+        return normal_restriction(self.deployment)
+
+    def run(
+        self,
+        sentence: fo.Expanded,
+        holds: bool,
+        mentioned: Mapping[str, Sequence[Value]],
+        seeds: Iterable[Mapping[str, Sequence[Value]]],
+        field: Field,
+        effort: Effort,
+    ) -> FollowedRun | None:
+        """Return a run that shows that a sentence is false, or ``holds``.
+
+        ``seeds`` are values, by sort, of the records to look at, the most promising ones first. Each part has
+        the constants that are ``mentioned``, too.
+        """
+        if sentence in self._found or self._ends[sentence] >= MOST_SHOWN:
+            return self._found.get(sentence)
+        seeds = [*islice(seeds, MOST_SEEDS)]
+        grown = (
+            _reached([*_each(mentioned), *_each(one)], rows, most)
+            for rows, most in ((self._beginning, OWN), (self._beside, NEAR))
+            for one in seeds
+        )
+        named = {value for _, value in _each(mentioned)}
+        new = {
+            part.init.facts: part
+            for part in map(self._part, grown)
+            if (sentence, part.init.facts) not in self._explored and named <= part.all_constants
+        }
+        for facts in sorted(new, key=len)[: effort.parts]:
+            evidence = self._evidence(new[facts], sentence, holds, effort.reports)
+            if evidence is not None and (
+                found := self._in_whole(new[facts], evidence, sentence, holds, field)
+            ):
+                self._found[sentence] = found
+                return found
+        return None
+
+    # parts
+
+    @cached_property
+    def _rows(self) -> Sequence[tuple[_Of, ...]]:
+        """Return the values of infinite sorts of each fact of D0, with their sorts; each row once."""
+        infinite = set(self.deployment.schema.infinite_sorts)
+        rows = dict[tuple[_Of, ...], None]()
+        for fact in sorted(self.deployment.init.facts):
+            sorts = self.deployment.schema.relation(fact.relation).sorts
+            row = tuple((s, value) for s, value in zip(sorts, fact.args, strict=True) if s in infinite)
+            if len(row) > 1:
+                rows[row] = None
+        return tuple(rows)
+
+    @cached_property
+    def _beginning(self) -> Mapping[_Of, Sequence[tuple[_Of, ...]]]:
+        found = defaultdict(list)
+        for row in self._rows:
+            found[row[0]].append(row)
+        return found
+
+    @cached_property
+    def _beside(self) -> Mapping[_Of, Sequence[tuple[_Of, ...]]]:
+        found = defaultdict(list)
+        for row in self._rows:
+            for one in dict.fromkeys(row):
+                found[one].append(row)
+        return found
+
+    def _part(self, values: frozenset[_Of]) -> Deployment:
+        """Return the deployment with the facts of D0 about these values alone."""
+        init = self.deployment.init
+        infinite = set(self.deployment.schema.infinite_sorts)
+
+        def inside(fact: Fact) -> bool:
+            sorts = self.deployment.schema.relation(fact.relation).sorts
+            return all(s not in infinite or (s, v) in values for s, v in zip(sorts, fact.args, strict=True))
+
+        kept = Instance(init.schema, frozenset(filter(inside, init.facts)))
+        return replace(self.deployment, init=kept, text=None)
+
+    def _evidence(
+        self, part: Deployment, sentence: fo.Expanded, holds: bool, reports: int
+    ) -> Evidence | None:
+        """Return why the sentence is false in a part, or ``holds``; None if it is not, or at a limit."""
+        try:
+            wrappers, restriction = wrap_all(part, self._agents), normal_restriction(part)
+            engine = SymbolicEngine(
+                part, wrappers, restriction, literal=False, backend=self._backend, most_reports=reports
+            )
+            found = answer(engine, sentence)
+            evidence = found.evidence if found.holds is holds else None
+        except Undecided:  # it may be explored with more effort
+            return None
+        except InputError:  # of the part, or its agent: it says nothing of the whole
+            evidence = None
+        self._explored.add((sentence, part.init.facts))
+        return evidence
+
+    # the whole
+
+    def _in_whole(
+        self, part: Deployment, evidence: Evidence, sentence: fo.Expanded, holds: bool, field: Field
+    ) -> FollowedRun | None:
+        """Return the run of some evidence, made again from D0, if it shows the same there."""
+        trace = evidence.trace
+        whole = _Names(part, self.deployment, normal_restriction(part), self._restriction)
+        again = self._again(trace, whole)
+        if again is None:
+            return None
+        if trace.loop is None and not holds:
+            known = frozenset[Core]()
+            if evidence.unshown and self._ends[sentence] < MOST_SHOWN:
+                self._ends[sentence] += 1
+                known = self._known(again.last, trace.last, evidence, whole)
+            return self._confirmed(FollowedRun(again, known), refutation(sentence, again, known))
+        if trace.loop is not None and again.last == again.states[trace.loop]:
+            run = replace(again, loop=trace.loop)
+            if found := self._confirmed(FollowedRun(run), endless_evidence(sentence, run, holds)):
+                return found
+        start = len(again.steps) if trace.loop is None else trace.loop
+        claims = [*_for_ever(evidence)]
+        if any(fo.is_temporal(claim) for claim in claims):
+            return None
+        lasting = [whole.renamed(claim) for claim in claims]
+        near = {sort: tuple(values) for sort, values in part.constants.items()}
+        loops = Loops(
+            field, again.states[start], lambda state: all(is_true(one, state, {}) for one in lasting), near
+        )
+        if (found_loop := loops.forever()) is None:
+            return None
+        steps, loop = found_loop
+        run = replace(again, steps=(*again.steps[:start], *steps), loop=start + loop)
+        return self._confirmed(FollowedRun(run), endless_evidence(sentence, run, holds))
+
+    def _confirmed(self, found: FollowedRun, evidence: Evidence | None) -> FollowedRun | None:
+        """Return the run if it is evidence, by its replay."""
+        if evidence is None:
+            return None
+        if found.run.loop is None:
+            evidence = replace(evidence, completed=bool(self.deployment.fair or self.deployment.fair_actions))
+        return found if replay(self.deployment, self._wrappers, evidence).confirmed else None
+
+    def _known(self, last: Instance, of_part: Instance, evidence: Evidence, whole: _Names) -> frozenset[Core]:
+        """Return what is shown of all runs from the last state, of what the evidence needs."""
+        if self.deployment.history:
+            return frozenset()
+        after = replace(self.deployment, init=last, text=None)
+        needed = (node for node in evidence.unshown if node.state == of_part)
+        claims = {whole.renamed(closed(node.formula, node.assignment)): node.holds for node in needed}
+        return frozenset(
+            core(claim if truth else fo.Not(claim))
+            for claim, truth in claims.items()
+            if self._shows(after, claim if truth else _negation(claim))
+        )
+
+    def _again(self, trace: Trace, whole: _Names) -> Trace | None:
+        """Return the run with the same calls from D0; None if there is none."""
+        deployment = self.deployment
+        state = begun(deployment, deployment.init)
+        start, steps = state, list[Step]()
+        for step in trace.steps:
+            call = step.call.rename(whole.names)
+            wanted = whole.facts_of_part(step.state)
+            after = outcomes(deployment, call, state, self._restriction, step.actor)
+            found = next((one for one in after if whole.facts(one) == wanted), None)
+            if found is None:
+                return None
+            steps.append(step_by(deployment, call, found, step.actor))
+            state = found
+        return Trace(start, tuple(steps), None)
+
+
+class _Names:
+    """The names that the values of a part have in the whole: fresh values may have others there."""
+
+    def __init__(
+        self, part: Deployment, whole: Deployment, in_part: Restriction, in_whole: Restriction
+    ) -> None:
+        self._schema = part.schema
+        self._infinite = frozenset(part.schema.infinite_sorts)
+        self.names = {
+            old: new
+            for sort in self._infinite
+            for old, new in zip(_unused(part, in_part, sort), _unused(whole, in_whole, sort), strict=False)
+        }
+        known = {(sort, value) for sort in self._infinite for value in part.constants[sort]}
+        self._own = known | {(sort, new) for sort in self._infinite for new in self.names.values()}
+
+    def renamed(self, formula: fo.Expanded) -> fo.Expanded:
+        """Return a formula of the part about the same values of the whole."""
+
+        def name(term: fo.Term) -> fo.Term:
+            return fo.Const(self.names.get(term.value, term.value)) if isinstance(term, fo.Const) else term
+
+        return fo.map_children(self.renamed, fo.map_terms(name, formula))
+
+    def facts_of_part(self, state: Instance) -> frozenset[Fact]:
+        """Return the facts of a state of the part, as facts of the whole."""
+        return frozenset(Fact(fact.relation, self._args(fact.args)) for fact in state.facts)
+
+    def facts(self, state: Instance) -> frozenset[Fact]:
+        """Return the facts of a state of the whole that are about values of the part alone."""
+        return frozenset(filter(self._is_own, state.facts))
+
+    def _args(self, args: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple(self.names.get(value, value) for value in args)
+
+    def _is_own(self, fact: Fact) -> bool:
+        sorts = self._schema.relation(fact.relation).sorts
+        return all(
+            s not in self._infinite or (s, v) in self._own for s, v in zip(sorts, fact.args, strict=True)
+        )
+
+
+def _unused(deployment: Deployment, restriction: Restriction, sort: str) -> Sequence[Value]:
+    known = frozenset(deployment.constants[sort])
+    return [value for value in restriction.values[sort] if value not in known]
+
+
+def _each(values: Mapping[str, Sequence[Value]]) -> Iterator[_Of]:
+    """Yield values with their sorts."""
+    for sort, some in values.items():
+        yield from ((sort, value) for value in some)
+
+
+def _reached(seeds: Iterable[_Of], rows: Mapping[_Of, Sequence[Sequence[_Of]]], most: int) -> frozenset[_Of]:
+    """Return the seeds, and what rows lead to from there: about ``most`` values of a sort."""
+    waiting = [*seeds]
+    found = dict.fromkeys(waiting)
+    count = Counter(sort for sort, _ in found)
+    for one in waiting:
+        for row in rows.get(one, ()):
+            for other in row:
+                if other not in found and count[other[0]] < most:
+                    found[other] = None
+                    count[other[0]] += 1
+                    waiting.append(other)
+    return frozenset(found)
+
+
+def _for_ever(evidence: Evidence) -> Iterator[fo.Formula]:
+    """Yield what the evidence says of all states of an endless run, if it has one."""
+    for node in tree.followed(evidence.root):
+        match node.reason:
+            case tree.Run(along=along, ends=None):
+                for one in along[0]:
+                    claim = closed(one.formula, one.assignment)
+                    yield claim if one.holds else fo.Not(claim)
+            case _:
+                pass
+
+
+def closed(formula: fo.Formula, assignment: Mapping[str, Value]) -> fo.Formula:
+    """Return the formula with values in place of variables."""
+    return substitute(formula, {name: fo.Const(value) for name, value in assignment.items()})
+
+
+def _negation(formula: fo.Formula) -> fo.Formula:
+    """Return ¬f, with the universal operator for an existential one."""
+    match formula:
+        case fo.Future("E", body):
+            return fo.Globally("A", fo.Not(body))
+        case fo.Globally("E", body):
+            return fo.Future("A", fo.Not(body))
+        case fo.Next("E", body):
+            return fo.Next("A", fo.Not(body))
+        case _:
+            return fo.Not(formula)

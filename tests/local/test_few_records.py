@@ -1,0 +1,86 @@
+"""Runs that are found on few records of the data and made again in the whole."""
+
+import pytest
+from runs import FAMILIES
+
+from stead_sym.agents.roles import wrap_all
+from stead_sym.analyses.local.few_records import LAST, Effort
+from stead_sym.analyses.local.field import Field
+from stead_sym.analyses.local.model import few_records
+from stead_sym.analyses.local.start import Start
+from stead_sym.analyses.local.verify import localise
+from stead_sym.evidence.replay import replay
+from stead_sym.deployment.language import parse_deployment
+
+DESK = """
+deployment desk
+sort order, person
+relation Open(order)
+relation Of(order key, person)
+relation Busy(order)
+relation Done(order)
+bound order 1
+init
+  Open(o1) Open(o2) Of(o1, ann) Of(o2, bob){more}
+tool finish(o: order)
+  guard Open(o) & {guard}
+  effect
+    insert Done(o)
+tool report(p: person)
+  guard exists o. Of(o, p) & ~exists o: order. (Done(o) & ~Open(o))
+  effect
+    fresh o: order
+    insert Done(o)
+    insert Of(o, p)
+tool rest()
+spec kept   AG ~Done(o1)
+spec closed AG forall o. (Done(o) -> Open(o))
+spec ended  AG (Open(o1) -> AF Done(o1))
+"""
+
+
+def found(text, spec, records, effort=LAST, few=None):
+    deployment = parse_deployment(text)
+    field = Field(deployment, Start(deployment, {sort.name: () for sort in deployment.schema.sorts}))
+    few = few_records(deployment, "any") if few is None else few
+    [sentence] = (one.formula for one in deployment.specs if one.name == spec)
+    mentioned = {"order": ("o1",)} if spec != "closed" else {}
+    run = few.run(sentence, False, mentioned, [{"order": records}], field, effort)
+    return run and [str(step.call) for step in run.run.steps]
+
+
+def test_a_run_of_one_record_is_one_of_all():
+    assert found(DESK.format(more="", guard="true"), "kept", ["o1"]) == ["finish(o1)"]
+
+
+def test_a_call_that_another_record_bars_is_no_run():
+    """The part without it has the run."""
+    text = DESK.format(more=" Busy(o2)", guard="~exists q: order. (Busy(q))")
+    assert found(text, "kept", ["o1"]) is None
+    assert found(text.replace(" Busy(o2)", ""), "kept", ["o1"]) == ["finish(o1)"]
+
+
+def test_fresh_values_have_other_names_in_the_whole():
+    [call] = found(DESK.format(more="", guard="false"), "closed", ["o1"])
+    assert call == "report(ann)"
+
+
+def test_an_endless_run():
+    assert found(DESK.format(more="", guard="true"), "ended", ["o1"])
+
+
+def test_a_limit_says_nothing_and_more_effort_does():
+    text = DESK.format(more="", guard="true")
+    few = few_records(parse_deployment(text), "any")
+    assert found(text, "kept", ["o1"], Effort(1, 0), few) is None
+    assert found(text, "kept", ["o1"], Effort(1, 40), few) == ["finish(o1)"]
+
+
+@pytest.mark.parametrize("spec", ["out_of_hands", "few_paged", "off_the_desk"])
+def test_of_twenty_tickets(spec):
+    """The search that is guided by few facts finds none of these runs."""
+    deployment = FAMILIES["ticket_system_gated"](20)
+    agents = dict.fromkeys((agent.name for agent in deployment.agents), "any")
+    verdict = localise(deployment, agents, [spec]).verdicts[spec]
+    assert verdict.holds is False
+    assert replay(deployment, wrap_all(deployment, agents), verdict.evidence).confirmed
