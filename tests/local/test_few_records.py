@@ -9,8 +9,8 @@ from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.model import few_records
 from stead_sym.analyses.local.start import Start
 from stead_sym.analyses.local.verify import localise
-from stead_sym.evidence.replay import replay
 from stead_sym.deployment.language import parse_deployment
+from stead_sym.evidence.replay import replay
 
 DESK = """
 deployment desk
@@ -19,6 +19,7 @@ relation Open(order)
 relation Of(order key, person)
 relation Busy(order)
 relation Done(order)
+relation Picked(person)
 bound order 1
 init
   Open(o1) Open(o2) Of(o1, ann) Of(o2, bob){more}
@@ -32,20 +33,26 @@ tool report(p: person)
     fresh o: order
     insert Done(o)
     insert Of(o, p)
+tool pick()
+  effect
+    choose p: person
+    insert Picked(p)
 tool rest()
+policy careful
+  call finish(o) when ~Busy(_)
 spec kept   AG ~Done(o1)
 spec closed AG forall o. (Done(o) -> Open(o))
+spec picked AG ~Picked(bob)
 spec ended  AG (Open(o1) -> AF Done(o1))
 """
 
 
-def found(text, spec, records, effort=LAST, few=None):
+def found(text, spec, records, effort=LAST, few=None, agent="any"):
     deployment = parse_deployment(text)
     field = Field(deployment, Start(deployment, {sort.name: () for sort in deployment.schema.sorts}))
-    few = few_records(deployment, "any") if few is None else few
+    few = few_records(deployment, agent) if few is None else few
     [sentence] = (one.formula for one in deployment.specs if one.name == spec)
-    mentioned = {"order": ("o1",)} if spec != "closed" else {}
-    run = few.run(sentence, False, mentioned, [{"order": records}], field, effort)
+    run = few.run(sentence, False, {}, [{"order": records}], field, effort)
     return run and [str(step.call) for step in run.run.steps]
 
 
@@ -60,9 +67,21 @@ def test_a_call_that_another_record_bars_is_no_run():
     assert found(text.replace(" Busy(o2)", ""), "kept", ["o1"]) == ["finish(o1)"]
 
 
+def test_an_agent_that_is_at_a_loss_in_the_whole_makes_no_run():
+    """No rule is for what it is offered there, which the part does not show."""
+    text = DESK.format(more=" Busy(o2)", guard="true").replace("tool rest()\n", "")
+    assert found(text, "kept", ["o1"], agent="careful") is None
+    assert found(text.replace(" Busy(o2)", ""), "kept", ["o1"], agent="careful") == ["finish(o1)"]
+
+
 def test_fresh_values_have_other_names_in_the_whole():
-    [call] = found(DESK.format(more="", guard="false"), "closed", ["o1"])
-    assert call == "report(ann)"
+    """A fresh order of the part is called as the second one of the whole."""
+    text = DESK.format(more="", guard="false").replace("o1", "order1").replace("o2", "order2")
+    assert found(text, "closed", ["order1"]) == ["report(ann)"]
+
+
+def test_a_choice_is_made_as_in_the_part():
+    assert found(DESK.format(more="", guard="false"), "picked", ["o2"]) == ["pick()"]
 
 
 def test_an_endless_run():

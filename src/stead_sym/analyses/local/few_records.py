@@ -13,7 +13,7 @@ refers to. Then the rows nearby, whichever column connects them, up to `NEAR` va
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -33,7 +33,7 @@ from stead_sym.deployment.semantics import outcomes
 from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend
 from stead_sym.engines.symbolic.engine import SymbolicEngine
-from stead_sym.errors import InputError, Undecided
+from stead_sym.errors import AgentError, InputError, Undecided
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
@@ -41,7 +41,7 @@ from stead_sym.logic.evaluate import holds as is_true
 from stead_sym.logic.kernel import Core, core
 from stead_sym.logic.substitution import substitute
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.relational.schema import Value
+from stead_sym.relational.schema import Schema, Value
 from stead_sym.verification.readings import answer
 
 _Of: TypeAlias = tuple[str, Value]
@@ -169,13 +169,7 @@ class FewRecords:
     def _part(self, values: frozenset[_Of]) -> Deployment:
         """Return the deployment with the facts of D0 about these values alone."""
         init = self.deployment.init
-        infinite = set(self.deployment.schema.infinite_sorts)
-
-        def inside(fact: Fact) -> bool:
-            sorts = self.deployment.schema.relation(fact.relation).sorts
-            return all(s not in infinite or (s, v) in values for s, v in zip(sorts, fact.args, strict=True))
-
-        kept = Instance(init.schema, frozenset(filter(inside, init.facts)))
+        kept = Instance(init.schema, frozenset(_about(values, self.deployment.schema, init.facts)))
         return replace(self.deployment, init=kept, text=None)
 
     def _evidence(
@@ -238,7 +232,10 @@ class FewRecords:
             return None
         if found.run.loop is None:
             evidence = replace(evidence, completed=bool(self.deployment.fair or self.deployment.fair_actions))
-        return found if replay(self.deployment, self._wrappers, evidence).confirmed else None
+        try:
+            return found if replay(self.deployment, self._wrappers, evidence).confirmed else None
+        except AgentError:  # in the whole the agent may be at a loss on the way
+            return None
 
     def _known(self, last: Instance, of_part: Instance, evidence: Evidence, whole: _Names) -> frozenset[Core]:
         """Return what is shown of all runs from the last state, of what the evidence needs."""
@@ -277,14 +274,14 @@ class _Names:
         self, part: Deployment, whole: Deployment, in_part: Restriction, in_whole: Restriction
     ) -> None:
         self._schema = part.schema
-        self._infinite = frozenset(part.schema.infinite_sorts)
+        infinite = part.schema.infinite_sorts
         self.names = {
             old: new
-            for sort in self._infinite
+            for sort in infinite
             for old, new in zip(_unused(part, in_part, sort), _unused(whole, in_whole, sort), strict=False)
         }
-        known = {(sort, value) for sort in self._infinite for value in part.constants[sort]}
-        self._own = known | {(sort, new) for sort in self._infinite for new in self.names.values()}
+        known = {(sort, value) for sort in infinite for value in part.constants[sort]}
+        self._own = known | {(sort, new) for sort in infinite for new in self.names.values()}
 
     def renamed(self, formula: fo.Expanded) -> fo.Expanded:
         """Return a formula of the part about the same values of the whole."""
@@ -300,16 +297,19 @@ class _Names:
 
     def facts(self, state: Instance) -> frozenset[Fact]:
         """Return the facts of a state of the whole that are about values of the part alone."""
-        return frozenset(filter(self._is_own, state.facts))
+        return frozenset(_about(self._own, self._schema, state.facts))
 
     def _args(self, args: Iterable[Value]) -> tuple[Value, ...]:
         return tuple(self.names.get(value, value) for value in args)
 
-    def _is_own(self, fact: Fact) -> bool:
-        sorts = self._schema.relation(fact.relation).sorts
-        return all(
-            s not in self._infinite or (s, v) in self._own for s, v in zip(sorts, fact.args, strict=True)
-        )
+
+def _about(values: Set[_Of], schema: Schema, facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Yield the facts that have no other values of infinite sorts."""
+    infinite = frozenset(schema.infinite_sorts)
+    for fact in facts:
+        args = zip(schema.relation(fact.relation).sorts, fact.args, strict=True)
+        if all(one in values for one in args if one[0] in infinite):
+            yield fact
 
 
 def _unused(deployment: Deployment, restriction: Restriction, sort: str) -> Sequence[Value]:
