@@ -11,6 +11,7 @@ from stead_sym.analyses.local.start import Start
 from stead_sym.analyses.local.verify import localise
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.evidence.replay import replay
+from stead_sym.verification.verify import verify
 
 DESK = """
 deployment desk
@@ -93,6 +94,60 @@ def test_a_limit_says_nothing_and_more_effort_does():
     few = few_records(parse_deployment(text), "any")
     assert found(text, "kept", ["o1"], Effort(1, 0), few) is None
     assert found(text, "kept", ["o1"], Effort(1, 40), few) == ["finish(o1)"]
+
+
+STUCK = """
+deployment stuck
+sort order, shelf
+sort stage = {{ open, packed, sent }} rigid
+relation Stage(order key, stage)
+relation On(order, shelf)
+relation Broken(shelf)
+init
+  Stage(o1, open) Stage(o2, open) On(o1, left) On(o2, right){more}
+tool pack(o: order, s: shelf)
+  guard Stage(o, open) & On(o, s) & ~Broken(s)
+  effect
+    set Stage(o, packed)
+tool send(o: order)
+  guard Stage(o, packed)
+  effect
+    set Stage(o, sent)
+tool break(s: shelf)
+  effect
+    insert Broken(s)
+{mend}tool rest()
+spec can_send AG forall o. (Stage(o, open) -> EF Stage(o, sent))
+"""
+MEND = "tool mend(s: shelf)\n  guard ~On(o1, s)\n  effect\n    delete Broken(s)\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "other"),
+    [
+        ("", ""),
+        ("", MEND),
+        (" On(o1, right)", MEND),
+        ("", "tool mend(s: shelf)\n  effect\n    delete Broken(s)\n"),
+        ("", "tool move(o: order, s: shelf)\n  effect\n    insert On(o, s)\n"),
+    ],
+)
+def test_nothing_is_said_to_be_stuck_that_is_not(more, other):
+    """In a part that does not have the other shelf an order is stuck where in the whole it need not be."""
+    deployment = parse_deployment(STUCK.format(more=more, mend=other))
+    few = few_records(deployment, "any")
+    [spec] = deployment.specs
+    field = Field(deployment, Start(deployment, {sort.name: () for sort in deployment.schema.sorts}))
+    run = few.run(spec.formula, False, {}, [{"order": ["o1"]}, {"order": ["o2"]}], field, LAST)
+    assert run is None or verify(deployment, "any").verdicts["can_send"].holds is False
+
+
+def test_an_order_that_is_never_shipped():
+    """What is held is broken, and nothing takes it away."""
+    deployment = FAMILIES["warehouse_gated"](20)
+    verdict = localise(deployment, {"": "any"}, ["can_ship"]).verdicts["can_ship"]
+    assert verdict.holds is False
+    assert verdict.scope
 
 
 @pytest.mark.parametrize("spec", ["out_of_hands", "few_paged", "off_the_desk"])

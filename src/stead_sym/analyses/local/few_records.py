@@ -22,6 +22,7 @@ from typing import TypeAlias
 import stead_sym.evidence.tree as tree
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import AgentLike, Wrappers, wrap_all
+from stead_sym.analyses.local import traps
 from stead_sym.analyses.local.concrete import FollowedRun
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.loops import Loops
@@ -39,7 +40,7 @@ from stead_sym.evidence.replay import replay
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.evaluate import holds as is_true
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute
+from stead_sym.logic.substitution import expand, substitute
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 from stead_sym.verification.readings import answer
@@ -72,8 +73,11 @@ class Effort:
 FIRST, BRIEF, LAST = Effort(3, 6, 6), Effort(3, 6, 16), Effort(6, 40)
 """The effort on very few facts, while facts can join, and at last."""
 
-MOST_SHOWN = 1
+MOST_SHOWN = 3
 """The maximum number of runs for a specification of which more is shown of their last states."""
+
+Showing: TypeAlias = Callable[[Deployment], Callable[[fo.Expanded], bool]]
+"""A test, for a deployment, whether few facts show that a sentence holds in it."""
 
 
 class FewRecords:
@@ -84,10 +88,10 @@ class FewRecords:
         deployment: Deployment,
         agents: AgentLike | Mapping[str, AgentLike],
         backend: Backend | None,
-        shows: Callable[[Deployment, fo.Expanded], bool],
+        showing: Showing,
     ) -> None:
-        """Take what ``shows`` that a sentence holds in a deployment, on few facts."""
-        self.deployment, self._agents, self._backend, self._shows = deployment, agents, backend, shows
+        """Take how sentences are shown on few facts."""
+        self.deployment, self._agents, self._backend, self._showing = deployment, agents, backend, showing
         self._explored: set[tuple[fo.Expanded, frozenset[Fact]]] = set()
         self._found: dict[fo.Expanded, FollowedRun] = {}
         self._ends = Counter[fo.Expanded]()
@@ -177,11 +181,7 @@ class FewRecords:
     ) -> Evidence | None:
         """Return why the sentence is false in a part, or ``holds``; None if it is not, or at a limit."""
         try:
-            wrappers, restriction = wrap_all(part, self._agents), normal_restriction(part)
-            engine = SymbolicEngine(
-                part, wrappers, restriction, literal=False, backend=self._backend, most_reports=reports
-            )
-            found = answer(engine, sentence)
+            found = answer(self._explored_part(part, reports), sentence)
             evidence = found.evidence if found.holds is holds else None
         except Undecided:  # it may be explored with more effort
             return None
@@ -189,6 +189,17 @@ class FewRecords:
             evidence = None
         self._explored.add((sentence, part.init.facts))
         return evidence
+
+    def _explored_part(self, part: Deployment, reports: int) -> SymbolicEngine:
+        """Return the states of a part; raise `Undecided` at the limit, and `InputError` of a claim."""
+        return SymbolicEngine(
+            part,
+            wrap_all(part, self._agents),
+            normal_restriction(part),
+            literal=False,
+            backend=self._backend,
+            most_reports=reports,
+        )
 
     # the whole
 
@@ -205,7 +216,7 @@ class FewRecords:
             known = frozenset[Core]()
             if evidence.unshown and self._ends[sentence] < MOST_SHOWN:
                 self._ends[sentence] += 1
-                known = self._known(again.last, trace.last, evidence, whole)
+                known = self._known(again.last, part, trace.last, evidence, whole)
             return self._confirmed(FollowedRun(again, known), refutation(sentence, again, known))
         if trace.loop is not None and again.last == again.states[trace.loop]:
             run = replace(again, loop=trace.loop)
@@ -237,18 +248,51 @@ class FewRecords:
         except AgentError:  # in the whole the agent may be at a loss on the way
             return None
 
-    def _known(self, last: Instance, of_part: Instance, evidence: Evidence, whole: _Names) -> frozenset[Core]:
+    def _known(
+        self, last: Instance, part: Deployment, of_part: Instance, evidence: Evidence, whole: _Names
+    ) -> frozenset[Core]:
         """Return what is shown of all runs from the last state, of what the evidence needs."""
         if self.deployment.history:
             return frozenset()
-        after = replace(self.deployment, init=last, text=None)
-        needed = (node for node in evidence.unshown if node.state == of_part)
-        claims = {whole.renamed(closed(node.formula, node.assignment)): node.holds for node in needed}
-        return frozenset(
-            core(claim if truth else fo.Not(claim))
-            for claim, truth in claims.items()
-            if self._shows(after, claim if truth else _negation(claim))
-        )
+        shows = self._showing(replace(self.deployment, init=last, text=None))
+        known = set[Core]()
+        for node in evidence.unshown:
+            if node.state == of_part:
+                claim = closed(node.formula, node.assignment)
+                in_whole = whole.renamed(claim)
+                if (
+                    isinstance(claim, fo.Future)
+                    and not node.holds
+                    and self._is_trap(last, part, of_part, claim.body, shows, whole)
+                ) or shows(in_whole if node.holds else _negation(in_whole)):
+                    known.add(core(in_whole if node.holds else fo.Not(in_whole)))
+        return frozenset(known)
+
+    def _is_trap(
+        self,
+        last: Instance,
+        part: Deployment,
+        of_part: Instance,
+        goal: fo.Expanded,
+        shows: Callable[[fo.Expanded], bool],
+        whole: _Names,
+    ) -> bool:
+        """Return if AG ¬g is shown by what stays as it is on few records (`local.traps`)."""
+        try:
+            engine = self._explored_part(replace(part, init=of_part, text=None), LAST.reports)
+            stays = [*traps.staying(part, of_part, goal, lambda one: engine.holds(_always(one)))]
+            kept, aim = [whole.renamed(one) for one in stays], whole.renamed(goal)
+            sentences = (
+                one
+                for one in traps.none_else(self.deployment, last, kept)
+                if engine.holds(_always(whole.of_part(one)))
+            )
+            return any(
+                shows(traps.question(kept, aim, one)) and shows(_always(one))
+                for one in islice(sentences, traps.MOST_SENTENCES)
+            )
+        except (Undecided, InputError):
+            return False
 
     def _again(self, trace: Trace, whole: _Names) -> Trace | None:
         """Return the run with the same calls from D0; None if there is none."""
@@ -285,11 +329,11 @@ class _Names:
 
     def renamed(self, formula: fo.Expanded) -> fo.Expanded:
         """Return a formula of the part about the same values of the whole."""
+        return _with_names(formula, self.names)
 
-        def name(term: fo.Term) -> fo.Term:
-            return fo.Const(self.names.get(term.value, term.value)) if isinstance(term, fo.Const) else term
-
-        return fo.map_children(self.renamed, fo.map_terms(name, formula))
+    def of_part(self, formula: fo.Expanded) -> fo.Expanded:
+        """Return a formula of the whole about the same values of the part."""
+        return _with_names(formula, {new: old for old, new in self.names.items()})
 
     def facts_of_part(self, state: Instance) -> frozenset[Fact]:
         """Return the facts of a state of the part, as facts of the whole."""
@@ -301,6 +345,19 @@ class _Names:
 
     def _args(self, args: Iterable[Value]) -> tuple[Value, ...]:
         return tuple(self.names.get(value, value) for value in args)
+
+
+def _with_names(formula: fo.Expanded, names: Mapping[Value, Value]) -> fo.Expanded:
+    """Return the formula with other names of its constants."""
+
+    def name(term: fo.Term) -> fo.Term:
+        return fo.Const(names.get(term.value, term.value)) if isinstance(term, fo.Const) else term
+
+    return fo.map_children(lambda part: _with_names(part, names), fo.map_terms(name, formula))
+
+
+def _always(sentence: fo.Expanded) -> fo.Expanded:
+    return expand(fo.Globally("A", sentence), {})
 
 
 def _about(values: Set[_Of], schema: Schema, facts: Iterable[Fact]) -> Iterator[Fact]:

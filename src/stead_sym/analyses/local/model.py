@@ -123,7 +123,11 @@ class Local:
         self.deployment, self._backend, self.exact = deployment, backend, exact
         self._keys: dict[str, tuple[int, ...] | None] = {}
         self._single: dict[str, bool] = {}
-        self._most = MOST_FACTS if keys else MOST_FOR_KEYS
+        self.most = MOST_FACTS if keys else MOST_FOR_KEYS
+        """The maximum number of facts that are followed for a question."""
+        self.asking = keys
+        """If lemmas are asked for; there are none for keys."""
+        self._rests_on_nothing = not keys
         if not keys:
             self._keys = dict.fromkeys(relation.name for relation in deployment.schema.relations)
         columns = (deployment.schema.relation(each).sorts for each in written_integers(deployment))
@@ -155,6 +159,12 @@ class Local:
             wider=None if same else cls(deployment, backend),
         )
 
+    def ask_briefly(self) -> None:
+        """From now on follow few facts for a question, and ask for no lemmas."""
+        self.most, self.asking = MOST_BRIEFLY, False
+        if self._wider is not None:
+            self._wider.ask_briefly()
+
     def key(self, relation: str) -> tuple[int, ...] | None:
         """Return the declared key of a relation if it is shown to hold in each reachable state; else None."""
         keys = () if tells_history(relation) else self.deployment.schema.relation(relation).keys
@@ -176,7 +186,7 @@ class Local:
     def _is_single(self, relation: str) -> bool:
         """Return if a relation is shown to have at most one tuple in each reachable state."""
         begins_single = begins_with_at_most_one(self.deployment, relation)
-        if tells_history(relation) or self._most < MOST_FACTS or not begins_single:
+        if tells_history(relation) or self._rests_on_nothing or not begins_single:
             return False
         if relation not in self._single:
             one = determined(self.deployment, self.deployment.schema.relation(relation), ())
@@ -239,8 +249,8 @@ class Local:
             rest,
             tuple(map(normal, self._acting)),
             frozenset(self._overflowing),
-            most=self._most,
-            asking=self._most == MOST_FACTS,  # no lemmas for keys, and none for lemmas
+            most=self.most,
+            asking=self.asking,  # no lemmas for keys, and none for lemmas
         )
         runs = None
         if refuting is not None and can_be_followed(self.deployment):
@@ -407,10 +417,12 @@ def few_records(
 ) -> FewRecords:
     """Return the search for runs of a deployment under its agents, on few records of the data."""
 
-    def shows(after: Deployment, sentence: fo.Expanded) -> bool:
-        return isinstance(Local.under(after, agents, backend).shown(sentence), Shown)
+    def showing(after: Deployment) -> Callable[[fo.Expanded], bool]:
+        local = Local.under(after, agents, backend)
+        local.ask_briefly()
+        return lambda sentence: isinstance(local.shown(sentence), Shown)
 
-    return FewRecords(deployment, agents, backend, shows)
+    return FewRecords(deployment, agents, backend, showing)
 
 
 def _in_normal_form(
