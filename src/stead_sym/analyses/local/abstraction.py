@@ -127,6 +127,12 @@ class Facts:
         """Return the number of facts."""
         return len(self.bits)
 
+    def new(self, facts: Iterable[Core]) -> frozenset[Core]:
+        """Return those of the facts that are not followed and may change."""
+        return frozenset(
+            one for one in facts if one not in self.bits and self._scope.start.fixed(one) is None
+        )
+
     def follow(self, facts: Iterable[Core]) -> None:
         """Follow further facts, too: about no other values than these, which alone are told apart.
 
@@ -149,7 +155,9 @@ class Facts:
         """Return what the facts that there are tell of a question."""
         m, scope, deployment = self._manager, self._scope, self._scope.deployment
         bits = self.now
-        reading = Reading(m, deployment.schema, self.values, scope.named, bits, scope.key, scope.rest)
+        reading = Reading(
+            m, deployment.schema, self.values, scope.named, bits, scope.key, scope.rest, scope.start.fixed
+        )
         inside = self.inside
         known = bits | {part: m.conj(bits[atom] for atom in part.parts) for part in _joined(whole, bits)}
         initial = self._scope.start.states(m, known, inside) & self._agreeing(reading, self._first_key)

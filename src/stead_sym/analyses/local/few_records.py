@@ -288,7 +288,7 @@ class FewRecords:
                 if engine.holds(_always(whole.of_part(one)))
             )
             return any(
-                shows(traps.question(kept, aim, one)) and shows(_always(one))
+                traps.shown(kept, aim, one, shows) and shows(_always(one))
                 for one in islice(sentences, traps.MOST_SENTENCES)
             )
         except (Undecided, InputError):

@@ -127,15 +127,17 @@ class Reading:
         followed: Mapping[Core, Bdd],
         keys: Callable[[str], tuple[int, ...] | None] = lambda _: None,
         rest: Mapping[str, Sequence[Value]] = MappingProxyType({}),
+        fixed: Callable[[Core], bool | None] = lambda _: None,
     ) -> None:
         """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
 
         ``keys`` gives the columns of a relation that determine the others in every reachable state, None if
         that is not known. ``rest`` gives the values that names and other individuals of a finite sort stand
         for: its declared values without the constants. It lacks sorts of which a fact may have another value.
+        ``fixed`` gives the truth value of a fact that has the same one in every reachable state.
         """
         self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
-        self._followed, self._keys, self.rest = followed, keys, rest
+        self._followed, self._keys, self.rest, self._fixed = followed, keys, rest, fixed
         self._memo: dict[Core, Known] = {}
         self._where_active: dict[tuple[str, Value], Bdd] = {}
         self.nothing = Known(manager.false, manager.true)
@@ -148,7 +150,14 @@ class Reading:
         if known is None:
             fact = as_fact(f)
             bit = None if fact is None else self._followed.get(fact)
-            known = self._memo[f] = self.by_operator(f) if bit is None else Known(bit, bit)
+            true = None if fact is None or bit is not None else self._fixed(fact)
+            if bit is not None:
+                known = Known(bit, bit)
+            elif true is not None:
+                known = self.constant(true)
+            else:
+                known = self.by_operator(f)
+            self._memo[f] = known
         return known
 
     def by_operator(self, f: Core) -> Known:

@@ -114,7 +114,7 @@ class Question:
         whole = self._scope.normal(decided(core(self._question), self._scope.deployment.schema))
         if whole == fo.TRUE:
             return 0
-        more = frozenset(facts_in(whole))
+        more = self._facts.new(facts_in(whole))
         names, values = frozenset(self._facts.inside), self._facts.values
         lemmas = Asking(self._scope.lemmas, more, names, values, self._is_never)
         ways = _Ways(brief, iter(early), late, refuting, lemmas)
@@ -211,7 +211,7 @@ class Question:
 
     def _first_new(self, sets: Iterable[frozenset[Core]]) -> frozenset[Core] | None:
         """Return the new facts of the first set that has some, the plain ones if there are any."""
-        new = next(filter(None, (some.difference(self._facts.bits) for some in sets)), None)
+        new = next(filter(None, map(self._facts.new, sets)), None)
         return new and (frozenset(filter(_is_plain, new)) or new)
 
     def _going_on(self, found: Abstraction) -> _Sets:
@@ -243,7 +243,7 @@ class Question:
         """Return the sets in the order of how many of their facts are new, and about no name."""
 
         def cost(facts: frozenset[Core]) -> tuple[int, int, Sequence[str]]:
-            new = facts - self._facts.bits.keys()
+            new = self._facts.new(facts)
             return sum(not names_in(fact) for fact in new), len(new), sorted(map(str, new))
 
         return sorted(sets, key=cost)

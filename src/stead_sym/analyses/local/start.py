@@ -1,5 +1,7 @@
 """The abstract states of the initial databases, for all values that the names may stand for, or a few more.
 
+A fact without names about relations that nothing writes is `fixed`: it is always as D0 says.
+
 For each set of names of which some fact speaks, the facts about names of this set alone take the truth values
 that they have for some choice of values; the abstract initial states are those that do so for each set. Most
 choices make no fact true that speaks of two names, so that it is enough to go through those that do, and to
@@ -15,11 +17,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import depends_on_activity
 from stead_sym.analyses.local.values import is_name, sort_of
+from stead_sym.analyses.local.writes import relations_written
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.evaluate import holds, value_of
@@ -65,6 +68,10 @@ class Start:
         sorts = deployment.schema.sorts
         self._listed = frozenset(sort.name for sort in sorts if sort.values is not None or sort.is_numeric)
         self._true: dict[fo.Formula, frozenset[_Choice] | None] = {}
+        effects = [effect for tool in deployment.tools_and_events for effect in tool.effects]
+        written = frozenset(chain.from_iterable(map(relations_written, effects)))
+        names = frozenset(relation.name for relation in deployment.schema.relations)
+        self._fixed = frozenset() if any(effect.is_ensure for effect in effects) else names - written
 
     def states(self, manager: Manager, bits: Mapping[Core, Bdd], inside: Mapping[Value, Bdd]) -> Bdd:
         """Return the abstract initial states; ``inside``: where a name stands for a value of C."""
@@ -97,6 +104,13 @@ class Start:
             none = manager.conj(~bits[fact] for fact in own)
             parts.append(none | self._any_of(manager, functions, kinds))
         return manager.conj(parts)
+
+    def fixed(self, fact: Core) -> bool | None:
+        """Return the truth value of a fact in every reachable state; None if it has names, or may change."""
+        if not self._fixed.issuperset(fo.relations_in(fact)) or names_in(fact) or depends_on_activity(fact):
+            return None
+        true = self.true(fact)
+        return None if true is None else bool(true)
 
     def knows(self, sort: str, value: Value) -> bool:
         """Return if the value is one of C that a name may stand for."""

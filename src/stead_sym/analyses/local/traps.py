@@ -74,6 +74,28 @@ def question(stays: Sequence[fo.Expanded], goal: fo.Expanded, sentence: fo.Expan
     return expand(fo.Until("A", kept, fo.Not(sentence), weak=True), {})
 
 
+def shown(
+    stays: Sequence[fo.Expanded],
+    goal: fo.Expanded,
+    sentence: fo.Expanded,
+    shows: Callable[[fo.Expanded], bool],
+) -> bool:
+    """Return if A[T ∧ ¬g W ¬S] is shown of some T among what ``stays``.
+
+    What another record may change is left out, until the rest stays as it is for the reason that it does.
+    """
+    while stays and not shows(question(stays, goal, sentence)):
+        fewer = [one for one in stays if shows(_alone(one, stays, sentence))]
+        stays = fewer if len(fewer) < len(stays) else []
+    return bool(stays)
+
+
+def _alone(one: fo.Expanded, stays: Sequence[fo.Expanded], sentence: fo.Expanded) -> fo.Expanded:
+    """Return A[t W ¬S ∨ ¬T'], where T' are the others of T."""
+    others = fo.conjunction((sentence, *(other for other in stays if other != one)))
+    return expand(fo.Until("A", one, fo.Not(others), weak=True), {})
+
+
 def _atom(fact: Fact) -> fo.Atom:
     return fo.Atom(fact.relation, tuple(map(fo.Const, fact.args)))
 
