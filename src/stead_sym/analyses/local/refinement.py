@@ -226,7 +226,10 @@ class Question:
         """Yield the facts that decide if a run may be missing, or come to break the question."""
         yield _union(one.reads for one in found.runs.helpful(found.whole, found.reached))
         for stage in found.stages():
-            yield from self._with_instances((action for action, _ in stage), found.reading)
+            actions = [action for action, _ in stage]
+            read = _union(one.reads | one.beyond for one in actions)
+            yield frozenset(filter(self._scope.start.keeps, read))  # no further step comes with these
+            yield from self._with_instances(actions, found.reading)
 
     def _others(self, found: Abstraction) -> _Sets:
         """Yield other facts that may matter."""

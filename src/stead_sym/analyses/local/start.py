@@ -107,10 +107,14 @@ class Start:
 
     def fixed(self, fact: Core) -> bool | None:
         """Return the truth value of a fact in every reachable state; None if it has names, or may change."""
-        if not self._fixed.issuperset(fo.relations_in(fact)) or names_in(fact) or depends_on_activity(fact):
+        if names_in(fact) or not self.keeps(fact):
             return None
         true = self.true(fact)
         return None if true is None else bool(true)
+
+    def keeps(self, fact: Core) -> bool:
+        """Return if no step changes a fact: nothing writes its relations."""
+        return self._fixed.issuperset(fo.relations_in(fact)) and not depends_on_activity(fact)
 
     def knows(self, sort: str, value: Value) -> bool:
         """Return if the value is one of C that a name may stand for."""
