@@ -360,25 +360,29 @@ class Local:
         used = {sort: numbered(names_in(question), sort) for sort in scope.named}
         assumed = [part for part in fo.conjuncts(core(fo.Not(question.body))) if isinstance(part, fo.Atom)]
         new = (  # of an atom that the question assumes one case is the question again
-            (binders, condition)
-            for binders, condition in dict.fromkeys(witnesses)
-            if not isinstance(condition, fo.Atom)
+            one
+            for one in dict.fromkeys(witnesses)
+            if not isinstance(one.condition, fo.Atom)
             or not any(
-                one.relation == condition.relation and is_instance(condition.args, one.args)
-                for one in assumed
+                atom.relation == one.condition.relation and is_instance(one.condition.args, atom.args)
+                for atom in assumed
             )
         )
         for witness in islice(new, MOST_WITNESSES):
-            cases = by_witness(question, *witness, scope.mentioned, used)
-            if (most := self._facts_for(cases, scope)) is not None:
+            cases = by_witness(question, witness, scope.mentioned, used)
+            if (most := self._facts_for(cases, scope, to_the_end=witness.always)) is not None:
                 yield most
 
-    def _facts_for(self, questions: Iterable[fo.Formula], scope: Scope) -> int | None:
-        """Return on how many facts all questions are shown, None if one is not."""
+    def _facts_for(self, questions: Iterable[fo.Formula], scope: Scope, *, to_the_end: bool) -> int | None:
+        """Return on how many facts all questions are shown, None if one is not.
+
+        With ``to_the_end`` all facts are followed that may matter where a run may stay.
+        """
         most = 0
         for question in questions:
             try:
-                how = Question(question, scope, self._backend).answer(None)
+                asked = Question(question, scope, self._backend)
+                how = asked.answer(None, late=iter(()) if to_the_end else None)
             except Undecided:
                 return None
             if not isinstance(how, int):

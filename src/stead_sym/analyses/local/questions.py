@@ -20,6 +20,7 @@ from itertools import combinations, count
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.start import names_in
 from stead_sym.analyses.local.values import is_constant, name, same
+from stead_sym.analyses.local.witnesses import Witness
 from stead_sym.logic.evaluate import compares
 from stead_sym.logic.folding import fold
 from stead_sym.logic.kernel import Core, core
@@ -97,18 +98,27 @@ def decided(f: Core, schema: Schema) -> Core:
 
 
 def by_witness(
-    question: fo.Globally,
-    binders: Sequence[fo.Binder],
-    witness: fo.Formula,
-    constants: Mapping[str, Sequence[Value]],
-    used: Mapping[str, int],
+    question: fo.Globally, witness: Witness, constants: Mapping[str, Sequence[Value]], used: Mapping[str, int]
 ) -> Iterator[fo.Formula]:
     """Yield questions that together imply AG f: AG (w(u) → f) for all u, and AG ((∃x. w(x)) ∨ f).
 
-    ``used`` is the number of names in use, for each sort that has names.
+    If w should be true ``always``, f is without the parts of a disjunction that are about runs in the second.
+    Each of the first is asked with what ``then`` comes. ``used`` is the number of names in use, for each sort
+    that has names.
     """
-    yield fo.Globally("A", fo.Or((fo.quantify(fo.Exists, binders, witness), question.body)))
-    yield from _instances(binders, fo.Globally("A", fo.Implies(witness, question.body)), constants, used)
+    body: fo.Formula = question.body
+    if witness.always:
+        assumed = fo.conjuncts(core(fo.Not(body)))
+        body = fo.Not(fo.conjunction(tuple(part for part in assumed if not fo.is_temporal(part))))
+    some = fo.quantify(fo.Exists, witness.binders, witness.condition)
+    yield fo.Globally("A", fo.Or((some, body)))
+    for values, now in _choices(witness.binders, constants, used):
+        given = substitute(witness.condition, values)
+        case = fo.Globally("A", fo.Implies(given, question.body))
+        if witness.then is None:
+            yield case
+        else:
+            yield from by_witness(case, witness.then.of(values), constants, now)
 
 
 def never(
@@ -128,19 +138,27 @@ def _instances(
     constants: Mapping[str, Sequence[Value]],
     used: Mapping[str, int],
 ) -> Iterator[fo.Formula]:
-    """Yield the body for every choice of values, up to the order in which names are used.
+    """Yield the body for every choice of values (`_choices`)."""
+    yield from (substitute(body, values) for values, _ in _choices(binders, constants, used))
+
+
+def _choices(
+    binders: Sequence[fo.Binder], constants: Mapping[str, Sequence[Value]], used: Mapping[str, int]
+) -> Iterator[tuple[Mapping[str, fo.Term], Mapping[str, int]]]:
+    """Yield every choice of values, up to the order in which names are used, with how many are in use then.
 
     ``used`` is the number of names in use, for each sort that has names.
     """
     if not binders:
-        yield body
+        yield {}, used
         return
     sort, rest = binders[0].sort, binders[1:]
     values = [(value, used) for value in constants[sort]]
     if sort in used:
         values += [(name(sort, k), {**used, sort: max(used[sort], k + 1)}) for k in range(used[sort] + 1)]
     for value, now in values:
-        yield from _instances(rest, substitute(body, {binders[0].name: fo.Const(value)}), constants, now)
+        for others, then in _choices(rest, constants, now):
+            yield {binders[0].name: fo.Const(value), **others}, then
 
 
 def _opened(

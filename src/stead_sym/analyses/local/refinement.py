@@ -25,7 +25,7 @@ from stead_sym.analyses.local.runs import Left, Runs
 from stead_sym.analyses.local.start import names_in
 from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import numbered
-from stead_sym.analyses.local.witnesses import Witness, of_staying, of_steps
+from stead_sym.analyses.local.witnesses import Witness, of_determined, of_staying, of_steps
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd
 from stead_sym.errors import Undecided
@@ -264,6 +264,8 @@ class Question:
     def witnesses(self) -> Iterator[Witness]:
         """Yield conditions on further values, by what the facts that are followed leave open."""
         deployment = self._scope.deployment
+        for left in self._left:
+            yield from of_determined(left.moves, deployment.schema)
         for left in self._left:
             yield from of_staying(left.moves, deployment)
         if asks_for_runs(core(self._question)):

@@ -228,10 +228,10 @@ class Start:
         if len(names) == 1:
             tried: Iterable[_Choice] = ((value,) for value in self._values[sort_of(names[0])])
         else:
-            bounding = [*_bounding(free, count())]
-            if not set(names) <= {t.name for a in bounding for t in a.args if isinstance(t, fo.Var)}:
+            atoms = [*bounding(free, count())]
+            if not set(names) <= {t.name for a in atoms for t in a.args if isinstance(t, fo.Var)}:
                 return None
-            tried = {tuple(sigma[one] for one in names) for sigma in self._joined(bounding, set(names), {})}
+            tried = {tuple(sigma[one] for one in names) for sigma in self._joined(atoms, set(names), {})}
         return frozenset(
             choice
             for choice in tried
@@ -290,7 +290,7 @@ def with_variables(fact: Core, variables: Mapping[Value, fo.Var]) -> Core:
     return fo.map_children(lambda f: with_variables(f, variables), fo.map_terms(free, fact))
 
 
-def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[fo.Atom]:
+def bounding(formula: Core, numbers: Iterator[int]) -> Iterator[fo.Atom]:
     """Yield atoms that hold wherever the formula does, for some values of its bound variables.
 
     Each bound variable gets a name of its own.
@@ -300,11 +300,11 @@ def _bounding(formula: Core, numbers: Iterator[int]) -> Iterator[fo.Atom]:
             yield formula
         case fo.And(parts):
             for part in parts:
-                yield from _bounding(part, numbers)
+                yield from bounding(part, numbers)
         case fo.Exists(binder, body):
             own = fo.Var(f"{binder.name}#{next(numbers)}")
-            yield from _bounding(substitute(body, {binder.name: own}), numbers)
+            yield from bounding(substitute(body, {binder.name: own}), numbers)
         case fo.Count("atleast", number, binder, body) if number > 0:
-            yield from _bounding(fo.Exists(binder, body), numbers)
+            yield from bounding(fo.Exists(binder, body), numbers)
         case _:
             pass

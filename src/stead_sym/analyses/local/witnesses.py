@@ -1,8 +1,8 @@
 """Conditions w(x) on values that a question does not name, by which it may be shown in two parts.
 
-AG f follows from AG (w(u) → f) for all values u, and AG ((∃x. w(x)) ∨ f) (`questions.by_witness`). Which w is
-tried decides about time alone. It speaks of
-- what a key determines, or of a relation that begins with at most one tuple: few values have to be asked of;
+AG f follows from AG (w(u) → f) for all values u, and AG ((∃x. w(x)) ∨ f) (`questions.by_witness`), or AG of
+(∃x. w(x)) or the parts of f about one state. Which w is tried decides about time alone. It speaks of
+- what keys determine, or of a relation that begins with at most one tuple: few values have to be asked of;
 - what a fair event is enabled by: it comes for these values, not only for some;
 - where runs have to exist, what no step changes about a value that a step takes: with the holder of *this*
   reservation a call identifies, it is known what comes of the call.
@@ -10,23 +10,40 @@ tried decides about time alone. It speaks of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TypeAlias
+from itertools import count
+from typing import NamedTuple
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.moves import Move, conditions_of, individuals_of
-from stead_sym.analyses.local.start import begins_with_at_most_one, names_in
+from stead_sym.analyses.local.start import begins_with_at_most_one, bounding, names_in
 from stead_sym.analyses.local.values import sort_of
 from stead_sym.analyses.local.writes import relations_written, required
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Delete, Insert, Tool
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute_terms
+from stead_sym.logic.substitution import substitute, substitute_terms
 from stead_sym.relational.schema import Schema, tells_history
 
-Witness: TypeAlias = tuple[tuple[fo.Binder, ...], fo.Formula]
-"""Variables x and a condition w(x), which mentions names of the question and no other variables."""
+
+class Witness(NamedTuple):
+    """Variables x and a condition w(x), which mentions names of the question and no other variables.
+
+    Conditions ``then`` are about further variables, those before, and names; each as this one. ``always``:
+    they should be true of some values wherever the question is about a state.
+    """
+
+    binders: tuple[fo.Binder, ...]
+    condition: fo.Formula
+    then: Witness | None = None
+    always: bool = False
+
+    def of(self, values: Mapping[str, fo.Term]) -> Witness:
+        """Return the same of certain values of variables that come before."""
+        then = None if self.then is None else self.then.of(values)
+        return self._replace(condition=substitute(self.condition, values), then=then)
+
 
 _VALUE = "w"
 
@@ -36,7 +53,7 @@ def of_keys(question: Core, schema: Schema) -> Iterator[Witness]:
     for part in (part for part in fo.subformulas(question) if isinstance(part, fo.Exists)):
         for atom in (one for one in fo.conjuncts(part.body) if isinstance(one, fo.Atom)):
             if _has_key(atom, schema) and fo.free_variables(atom) == {part.binder.name}:
-                yield (part.binder,), atom
+                yield Witness((part.binder,), atom)
 
 
 def of_fair_events(question: fo.Formula, events: Iterable[Tool], schema: Schema) -> Iterator[Witness]:
@@ -53,7 +70,48 @@ def of_fair_events(question: fo.Formula, events: Iterable[Tool], schema: Schema)
                 }
                 known = {name: term for name, term in others.items() if term is not None}
                 if fo.Var(param.name) in atom.args and len(known) == len(others):
-                    yield (param,), fo.Atom(atom.relation, substitute_terms(atom.args, known))
+                    args = substitute_terms(atom.args, known)
+                    yield Witness((param,), fo.Atom(atom.relation, args), always=True)
+
+
+def of_determined(moves: Sequence[Move], schema: Schema) -> Iterator[Witness]:
+    """Yield what determines a value of a move by which a run may stay: keys of names, or of what these do.
+
+    For its own owner a ticket can be routed once only.
+    """
+    for move in moves:
+        loose = individuals_of(move)
+        atoms = [atom for part in conditions_of(move, loose) for atom in bounding(part, count())]
+        by = dict[str, fo.Atom]()  # the atom that determines a variable
+        while new := next(_determining(atoms, by.keys(), schema), None):
+            by |= new
+        for name in sorted(loose.keys() & by.keys()):
+            yield _chain(name, by, schema)
+
+
+def _determining(
+    atoms: Iterable[fo.Atom], known: Set[str], schema: Schema
+) -> Iterator[Mapping[str, fo.Atom]]:
+    """Yield the variables that are not known of each atom with a key that is, if there are some."""
+    for atom in atoms:
+        if _has_key(atom, schema, known) and (new := fo.free_variables(atom) - known):
+            yield dict.fromkeys(new, atom)
+
+
+def _chain(name: str, by: Mapping[str, fo.Atom], schema: Schema) -> Witness:
+    """Return the atoms that determine a variable, each with the variables that it adds."""
+    waiting = [name]
+    for one in waiting:
+        waiting += sorted(other for other in fo.free_variables(by[one]) if other not in waiting)
+    needed = {by[one] for one in waiting}
+    found: Witness | None = None
+    for atom in reversed([atom for atom in dict.fromkeys(by.values()) if atom in needed]):
+        columns = zip(atom.args, schema.relation(atom.relation).sorts, strict=True)
+        sorts = {term.name: sort for term, sort in columns if isinstance(term, fo.Var)}
+        own = tuple(fo.Binder(one, sort) for one, sort in sorts.items() if by[one] == atom)
+        found = Witness(own, atom, found, always=True)
+    assert found is not None
+    return found
 
 
 def of_staying(moves: Sequence[Move], deployment: Deployment) -> Iterator[Witness]:
@@ -69,7 +127,7 @@ def of_staying(moves: Sequence[Move], deployment: Deployment) -> Iterator[Witnes
                 names = fo.free_variables(atom)
                 binders = tuple(loose[one] for one in loose if one in names)
                 if binders and begins_with_at_most_one(deployment, atom.relation):
-                    yield binders, atom
+                    yield Witness(binders, atom)
 
 
 def of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deployment) -> Iterator[Witness]:
@@ -81,21 +139,25 @@ def of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deploym
     found = dict.fromkeys(_of_steps(question, followed, deployment))
 
     def length(one: Witness) -> int:
-        return len(tuple(fo.conjuncts(one[1])))
+        return len(tuple(fo.conjuncts(one.condition)))
 
     def is_determined(one: Witness) -> bool:
         return any(
-            isinstance(part, fo.Atom) and _has_key(part, deployment.schema) for part in fo.conjuncts(one[1])
+            isinstance(part, fo.Atom) and _has_key(part, deployment.schema)
+            for part in fo.conjuncts(one.condition)
         )
 
     yield from sorted(filter(is_determined, found), key=length)
-    yield from sorted((one for one in found if not names_in(one[1])), key=length, reverse=True)[:1]
+    yield from sorted((one for one in found if not names_in(one.condition)), key=length, reverse=True)[:1]
 
 
-def _has_key(atom: fo.Atom, schema: Schema) -> bool:
-    """Return if an atom has constants or names in all columns of a declared key."""
+def _has_key(atom: fo.Atom, schema: Schema, known: Container[str] = ()) -> bool:
+    """Return if an atom has constants, names or ``known`` variables in all columns of a declared key."""
     keys = () if tells_history(atom.relation) else schema.relation(atom.relation).keys
-    return bool(keys) and all(isinstance(atom.args[column], fo.Const) for column in keys)
+    return bool(keys) and all(
+        term.name in known if isinstance(term, fo.Var) else isinstance(term, fo.Const)
+        for term in (atom.args[column] for column in keys)
+    )
 
 
 def _of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deployment) -> Iterator[Witness]:
@@ -123,7 +185,7 @@ def _of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deploy
         for tool, param in _taking(actions, places):
             fixed += _fixed(core(tool.guard), param, changed, schema, names)
         if fixed:
-            yield (fo.Binder(_VALUE, sort),), fo.conjunction(tuple(dict.fromkeys(fixed)))
+            yield Witness((fo.Binder(_VALUE, sort),), fo.conjunction(tuple(dict.fromkeys(fixed))))
 
 
 def _names_by_sort(question: fo.Formula) -> Mapping[str, fo.Const]:
