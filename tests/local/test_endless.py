@@ -240,3 +240,44 @@ def test_a_fair_agent_comes_to_its_call(fair, who, lazy, look, word):
     assert localise(deployment, agents).verdicts["leaves"].word == word
     shown = Local.under(deployment, agents).shown(deployment.specs[0].formula)  # no run is found before
     assert isinstance(shown, Shown) == (word == "holds")
+
+
+ROUTING = """
+deployment routing
+sort ticket, service, team
+relation About(ticket key, service)
+relation Owner(KEY, team)
+relation Queue(ticket key, team)
+relation OnDesk(ticket)
+init
+  About(t1, mail) About(t2, web) Owner(mail, red) Owner(web, blue) OWNER
+event come(t: ticket)
+  guard ~OnDesk(_) & About(t, _)
+  effect
+    insert OnDesk(t)
+    delete Queue(t, _)
+tool route(t: ticket, g: team)
+  guard OnDesk(t) & ~Queue(t, g) & exists s. (About(t, s) & Owner(s, g))
+  effect
+    set Queue(t, g)
+tool assign(t: ticket)
+  guard OnDesk(t) & Queue(t, _)
+  effect
+    delete OnDesk(t)
+policy in_turn
+  call route(t, g)
+  call assign(t)
+fair agent
+terminal
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "owner", "word"),
+    [("service key", "", "holds"), ("service", "", "unknown"), ("service", "Owner(web, red)", "fails")],
+    ids=["one owner", "one owner as it happens", "two owners"],
+)
+def test_what_keys_determine_of_a_call_is_the_same_each_time(key, owner, word):
+    """With two owners a ticket goes to and fro."""
+    text = ROUTING.replace("KEY", key).replace("OWNER", owner)
+    assert verdict_of(text, "AG forall t. (OnDesk(t) -> AF ~OnDesk(t))", "in_turn").word == word

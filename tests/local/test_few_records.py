@@ -142,10 +142,21 @@ def test_nothing_is_said_to_be_stuck_that_is_not(more, other):
     assert run is None or verify(deployment, "any").verdicts["can_send"].holds is False
 
 
-def test_an_order_that_is_never_shipped():
+TIDY = "tool tidy(s: shelf)\n  guard New(s) & Stage(_, sent)\n  effect\n    delete New(s)\n"
+
+
+def test_what_another_record_changes_is_no_reason():
+    """That the shelf is new stays so in the part, where nothing is sent, and does not matter in the whole."""
+    text = STUCK.replace("relation Broken(shelf)", "relation Broken(shelf)\nrelation New(shelf)")
+    deployment = parse_deployment(text.format(more=" New(left) New(right)", mend=TIDY))
+    assert localise(deployment, {"": "any"}).verdicts["can_send"].holds is False
+
+
+@pytest.mark.parametrize(("family", "agent"), [("warehouse_gated", "any"), ("warehouse", "rules")])
+def test_an_order_that_is_never_shipped(family, agent):
     """What is held is broken, and nothing takes it away."""
-    deployment = FAMILIES["warehouse_gated"](20)
-    verdict = localise(deployment, {"": "any"}, ["can_ship"]).verdicts["can_ship"]
+    deployment = FAMILIES[family](20)
+    verdict = localise(deployment, {"": agent}, ["can_ship"]).verdicts["can_ship"]
     assert verdict.holds is False
     assert verdict.scope
 

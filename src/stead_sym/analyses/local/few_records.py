@@ -287,10 +287,8 @@ class FewRecords:
                 for one in traps.none_else(self.deployment, last, kept)
                 if engine.holds(_always(whole.of_part(one)))
             )
-            return any(
-                traps.shown(kept, aim, one, shows) and shows(_always(one))
-                for one in islice(sentences, traps.MOST_SENTENCES)
-            )
+            always = [one for one in islice(sentences, traps.MOST_SENTENCES) if shows(_always(one))]
+            return traps.shown(kept, aim, fo.conjunction(tuple(always)), shows)
         except (Undecided, InputError):
             return False
 

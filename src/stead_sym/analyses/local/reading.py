@@ -6,10 +6,11 @@ Law. Let h give to each name the value that it stands for, different values to d
 the formula mentions, let s be the abstract state of D under h, and let h give to the individuals of f any
 values of their kinds. Then s ∈ must(f) implies D ⊨ h(f), and D ⊨ h(f) implies s ∈ may(f).
 
-Proof. By induction on f. What is followed is as s says. An atom R(t) that is not is in must nowhere, and in
-may unless s says of a sentence ∃x. R(u), of which t is an instance, that it is false. Negation swaps the two,
-∧ and ↔ are monotone in them. ∃x. f ranges over active values, each of which is a constant, what a name stands
-for, or a value that `some` individual stands for: may is the union of may(f) over these. Where f has an atom
+Proof. By induction on f. What is followed is as s says, and what nothing writes as D0 does. An atom R(t)
+that is neither is in must nowhere, and in may unless s says of a sentence ∃x. R(u), of which t is an
+instance, that it is false, or nothing writes R and D0 has no instance of t. Negation swaps the two, ∧ and ↔
+are monotone in them. ∃x. f ranges over active values, each of which is a constant, what a name stands for,
+or a value that `some` individual stands for: may is the union of may(f) over these. Where f has an atom
 with x that has to hold, x is active if f is true; elsewhere a value is in must only where s says of a fact
 with it that it holds. `Some` individual is in must nowhere, since there may be none. ∎
 """
@@ -17,14 +18,14 @@ with it that it holds. `Some` individual is in must nowhere, since there may be 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, product
 from types import MappingProxyType
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import as_fact, mentions_some, with_value
-from stead_sym.analyses.local.values import individual, is_constant, is_name, kind, same, sort_of
+from stead_sym.analyses.local.values import MARK, individual, is_constant, is_name, kind, same, sort_of
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.activity import implies_active
 from stead_sym.logic.evaluate import compares, value_of
@@ -200,19 +201,39 @@ class Reading:
     def atom(self, atom: fo.Atom) -> Known:
         """Return what is known of an atom that is not followed.
 
-        It is false if it has a `new` value, if a sentence is that says that there is one like it, or if
-        another tuple with the same key is true.
+        It is false if it has a `new` value, if a sentence is that says that there is one like it, if nothing
+        writes the relation and D0 has none like it, or if another tuple with the same key is true.
         """
         if any(map(fo.is_compound, atom.args)) or tells_history(atom.relation):
             return self.nothing
         values = [value_of(term, {}) for term in atom.args]
         if "new" in map(kind, values):
             return self.false
+        if not any(map(is_name, values)) and self._fixed(self._some_like(atom)) is False:
+            return self.false
         implied = (
             bit for one, bit in self._implied.get(atom.relation, ()) if is_instance(one.args, atom.args)
         )
         others = (~bit for bit in self._instead(atom.relation, values))
         return Known(self.manager.false, self.manager.conj([*implied, *others]))
+
+    def _some_like(self, atom: fo.Atom) -> Core:
+        """Return that there is a tuple as the atom, for some values that its individuals may stand for."""
+        args, parts = list[fo.Term](), list[fo.Formula]()
+        binders = list[fo.Binder]()
+        for term, sort in zip(atom.args, self._sorts[atom.relation], strict=True):
+            value = value_of(term, {})
+            if kind(value) == "named":
+                args.append(term)
+                continue
+            binders.append(fo.Binder(f"{MARK}{len(binders)}", sort))
+            args.append(fo.Var(binders[-1].name))
+            if kind(value) != "any":  # it is none of the constants
+                others = filter(is_constant, self.values[sort])
+                parts += (fo.Not(fo.Equal(args[-1], fo.Const(one))) for one in others)
+        return core(
+            fo.quantify(fo.Exists, binders, fo.conjunction((replace(atom, args=tuple(args)), *parts)))
+        )
 
     def _instead(self, relation: str, values: Sequence[Value]) -> Iterator[Bdd]:
         """Yield the followed atoms of the relation with surely the same key and surely other values."""

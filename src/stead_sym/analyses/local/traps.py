@@ -2,8 +2,8 @@
 
 Let a state be given from where a run should lead to g, and a part of it in which none does. T are the rows
 that stay as they are in the part whatever happens, and the other values that the row of g may not have there.
-S says of a value of T that the rows of a relation connect it with no value that T does not mention, or
-nothing. T and S hold in the state. In the whole AG S is shown, and A[T ∧ ¬g W ¬S]: together AG ¬g.
+S says of values of T that the rows of a relation connect them with no value that T does not mention, if it
+says anything. T and S hold in the state. In the whole AG S is shown, and A[T ∧ ¬g W ¬S]: together AG ¬g.
 
 One decision: T and S are guesses. What they are worth is shown on few facts of the whole.
 """
@@ -25,7 +25,7 @@ MOST_VALUES = 2
 """The maximum number of values that a value of T is connected with by a relation."""
 
 MOST_SENTENCES = 4
-"""The maximum number of sentences S that are tried, one at a time."""
+"""The maximum number of sentences that S is made of."""
 
 
 def written(deployment: Deployment) -> Sequence[Relation]:
@@ -52,11 +52,10 @@ def staying(
 
 
 def none_else(deployment: Deployment, state: Instance, stays: Sequence[fo.Expanded]) -> Iterator[fo.Expanded]:
-    """Yield S: first truth, then sentences that are true of a state, about the values that T mentions."""
-    yield fo.TRUE
+    """Yield parts of S: sentences that are true of a state, about the values that T mentions."""
     infinite = set(deployment.schema.infinite_sorts)
     values = _values(deployment, stays)
-    for relation in deployment.schema.relations:
+    for relation in written(deployment):
         columns = [column for column, sort in enumerate(relation.sorts) if sort in infinite]
         rows = state.by_relation.get(relation.name, ())
         for column, other in permutations(columns, 2):
