@@ -70,7 +70,11 @@ def test_without_a_constraint_it_need_not_come():
 
 
 def test_some_value_must_be_there_for_which_it_comes():
-    assert verdict_of(SHOP.replace("  From(i1, s1)\n", "") + "fair event deliver\n", COMES).holds is False
+    text = SHOP.replace("  From(i1, s1)\n", "") + "fair event deliver\n"
+    assert verdict_of(text, COMES).holds is False
+    deployment = parse_deployment(f"{text}spec asked {COMES}\n")
+    shown = Local.under(deployment, "any").shown(deployment.specs[0].formula)  # no run is found before
+    assert not isinstance(shown, Shown)
 
 
 def test_an_event_that_may_be_kept_from_coming():
