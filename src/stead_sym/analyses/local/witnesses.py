@@ -1,7 +1,7 @@
 """Conditions w(x) on values that a question does not name, by which it may be shown in two parts.
 
-AG f follows from AG (w(u) → f) for all values u, and AG ((∃x. w(x)) ∨ f) (`questions.by_witness`), or AG of
-(∃x. w(x)) or the parts of f about one state. Which w is tried decides about time alone. It speaks of
+AG f follows from AG (w(u) → f) for all values u, and AG ((∃x. w(x)) ∨ f), or the same with the parts of f
+about one state alone (`questions.by_witness`). Which w is tried decides about time alone. It speaks of
 - what keys determine, or of a relation that begins with at most one tuple: few values have to be asked of;
 - what a fair event is enabled by: it comes for these values, not only for some;
 - where runs have to exist, what no step changes about a value that a step takes: with the holder of *this*
@@ -16,6 +16,7 @@ from itertools import count
 from typing import NamedTuple
 
 import stead_sym.logic.syntax as fo
+from stead_sym.analyses.local.facts import mentions_individuals
 from stead_sym.analyses.local.moves import Move, conditions_of, individuals_of
 from stead_sym.analyses.local.start import begins_with_at_most_one, bounding, names_in
 from stead_sym.analyses.local.values import sort_of
@@ -80,8 +81,9 @@ def of_determined(moves: Sequence[Move], schema: Schema) -> Iterator[Witness]:
     For its own owner a ticket can be routed once only.
     """
     for move in moves:
-        loose = individuals_of(move)
-        atoms = [atom for part in conditions_of(move, loose) for atom in bounding(part, count())]
+        loose, numbers = individuals_of(move), count()
+        conditions = (part for part in conditions_of(move, loose) if not mentions_individuals(part))
+        atoms = [atom for part in conditions for atom in bounding(part, numbers)]
         by = dict[str, fo.Atom]()  # the atom that determines a variable
         while new := next(_determining(atoms, by.keys(), schema), None):
             by |= new
