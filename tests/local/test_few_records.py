@@ -146,7 +146,7 @@ TIDY = "tool tidy(s: shelf)\n  guard New(s) & Stage(_, sent)\n  effect\n    dele
 
 
 def test_what_another_record_changes_is_no_reason():
-    """That the shelf is new stays so in the part, where nothing is sent, and does not matter in the whole."""
+    """Drop from a trap that the shelf is new: it stays so in the part alone, where nothing is sent."""
     text = STUCK.replace("relation Broken(shelf)", "relation Broken(shelf)\nrelation New(shelf)")
     deployment = parse_deployment(text.format(more=" New(left) New(right)", mend=TIDY))
     assert localise(deployment, {"": "any"}).verdicts["can_send"].holds is False
@@ -154,7 +154,7 @@ def test_what_another_record_changes_is_no_reason():
 
 @pytest.mark.parametrize(("family", "agent"), [("warehouse_gated", "any"), ("warehouse", "rules")])
 def test_an_order_that_is_never_shipped(family, agent):
-    """What is held is broken, and nothing takes it away."""
+    """Show that what is held stays broken: nothing takes it away."""
     deployment = FAMILIES[family](20)
     verdict = localise(deployment, {"": agent}, ["can_ship"]).verdicts["can_ship"]
     assert verdict.holds is False

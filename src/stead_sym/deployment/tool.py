@@ -134,6 +134,20 @@ class Effect(Located):
         return frozenset(atom.relation for atom in inserted if any(map(fo.is_compound, atom.args)))
 
     @property
+    def changed(self) -> frozenset[str]:
+        """Return the relations of which its statements insert or delete tuples."""
+        found = set[str]()
+        for statement in self.statements:
+            match statement:
+                case Insert(atom) | Delete(atom) | Assign(atom):
+                    found.add(atom.relation)
+                case Clear(relations):
+                    found.update(relations)
+                case _:
+                    pass
+        return frozenset(found)
+
+    @property
     def fresh(self) -> tuple[fo.Binder, ...]:
         """Return the variables of its `fresh` statements, in order."""
         return tuple(s.binder for s in self.statements if isinstance(s, Fresh))
@@ -169,6 +183,11 @@ class Tool(Located):
     def has_ensure(self) -> bool:
         """Return True if some alternative of the effect is an `ensure`."""
         return any(effect.is_ensure for effect in self.effects)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """Return the relations of which some alternative inserts or deletes tuples."""
+        return frozenset[str]().union(*(effect.changed for effect in self.effects))
 
     @property
     def scope(self) -> dict[str, str]:

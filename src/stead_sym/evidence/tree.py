@@ -99,7 +99,7 @@ class Node:
     @property
     def claim(self) -> str:
         """The claim in words: the formula with the values of its variables, and its truth."""
-        return f"{instantiated(self.formula, self.assignment)} is {'true' if self.holds else 'false'}"
+        return f"{closed(self.formula, self.assignment)} is {'true' if self.holds else 'false'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Evidence(Displayed):
                     assert loop is not None, "a run that never ends has a loop"
                     shown = along[0][0]
                     body = shown.formula if shown.holds else negation(shown.formula)
-                    claim = f"for ever: {instantiated(body, shown.assignment)}"
+                    claim = f"for ever: {closed(body, shown.assignment)}"
                     return Trace(
                         self.root.state, steps + ahead, len(steps) + loop, bindings, claim, self.of_many
                     )
@@ -203,9 +203,9 @@ def negation(formula: fo.Formula) -> fo.Formula:
     return formula.body if isinstance(formula, fo.Not) else fo.Not(formula)
 
 
-def instantiated(formula: fo.Formula, assignment: Mapping[str, Value]) -> str:
-    """Return the formula with values in place of variables, as text."""
-    return str(substitute(formula, {name: fo.Const(value) for name, value in assignment.items()}))
+def closed(formula: fo.Formula, assignment: Mapping[str, Value]) -> fo.Formula:
+    """Return the formula with values in place of variables."""
+    return substitute(formula, {name: fo.Const(value) for name, value in assignment.items()})
 
 
 def _telling(nodes: Sequence[Node]) -> Node:

@@ -19,6 +19,7 @@ import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError
 from stead_sym.logic.derived import meaning
 from stead_sym.logic.names import constants
+from stead_sym.relational.schema import Value
 
 
 def substitute(formula: fo.Formula, images: Mapping[str, fo.Term]) -> fo.Formula:
@@ -35,6 +36,15 @@ def substitute_terms(listed: Sequence[fo.Term], images: Mapping[str, fo.Term]) -
     replaced = substitute(fo.Atom("", tuple(listed)), images)
     assert isinstance(replaced, fo.Atom)
     return replaced.args
+
+
+def with_constants(formula: fo.Formula, images: Mapping[Value, fo.Term]) -> fo.Formula:
+    """Return the formula with other terms for constants; no binder has the name of one of them."""
+
+    def replaced(term: fo.Term) -> fo.Term:
+        return images.get(term.value, term) if isinstance(term, fo.Const) else term
+
+    return fo.map_children(lambda f: with_constants(f, images), fo.map_terms(replaced, formula))
 
 
 def expand(formula: fo.Resolved, definitions: Mapping[str, fo.Definition]) -> fo.Expanded:

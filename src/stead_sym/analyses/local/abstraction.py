@@ -156,7 +156,7 @@ class Facts:
         m, scope, deployment = self._manager, self._scope, self._scope.deployment
         bits = self.now
         reading = Reading(
-            m, deployment.schema, self.values, scope.named, bits, scope.key, scope.rest, scope.start.fixed
+            m, deployment.schema, self.values, scope.named, bits, scope.key, scope.rest, scope.start
         )
         inside = self.inside
         known = bits | {part: m.conj(bits[atom] for atom in part.parts) for part in _joined(whole, bits)}

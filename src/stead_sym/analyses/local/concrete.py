@@ -23,7 +23,7 @@ from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.loops import Loops
 from stead_sym.analyses.local.moves import Action
 from stead_sym.analyses.local.runs import Runs
-from stead_sym.analyses.local.start import OUTSIDE, names_in, with_variables
+from stead_sym.analyses.local.start import OUTSIDE, names_in
 from stead_sym.analyses.local.values import is_constant, is_name, sort_of
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.semantics import breaks_claim, each_call
@@ -31,7 +31,7 @@ from stead_sym.deployment.trace import Step, Trace
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute
+from stead_sym.logic.substitution import substitute, with_constants
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
@@ -269,7 +269,7 @@ class Following:
     def _free(self, formula: Core) -> Core:
         """Return the formula with a variable for each name."""
         if formula not in self._free_of:
-            self._free_of[formula] = with_variables(formula, self._variables)
+            self._free_of[formula] = with_constants(formula, self._variables)
         return self._free_of[formula]
 
     def _endless(self, at: _At, body: Core) -> Trace | None:

@@ -26,6 +26,7 @@ from stead_sym.analyses.local import traps
 from stead_sym.analyses.local.concrete import FollowedRun
 from stead_sym.analyses.local.field import Field
 from stead_sym.analyses.local.loops import Loops
+from stead_sym.analyses.local.questions import always, negation
 from stead_sym.deployment.callers import step_by
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.history import begun
@@ -37,10 +38,10 @@ from stead_sym.engines.symbolic.engine import SymbolicEngine
 from stead_sym.errors import AgentError, InputError, Undecided
 from stead_sym.evidence.prefix import endless_evidence, refutation
 from stead_sym.evidence.replay import replay
-from stead_sym.evidence.tree import Evidence
+from stead_sym.evidence.tree import Evidence, closed
 from stead_sym.logic.evaluate import holds as is_true
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import expand, substitute
+from stead_sym.logic.substitution import with_constants
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, Value
 from stead_sym.verification.readings import answer
@@ -95,6 +96,10 @@ class FewRecords:
         self._explored: set[tuple[fo.Expanded, frozenset[Fact]]] = set()
         self._found: dict[fo.Expanded, FollowedRun] = {}
         self._ends = Counter[fo.Expanded]()
+
+    def parts(self, sentence: fo.Expanded) -> int:
+        """Return how many parts were explored whole for a sentence."""
+        return sum(one == sentence for one, _ in self._explored)
 
     @cached_property
     def _wrappers(self) -> Wrappers:
@@ -216,7 +221,12 @@ class FewRecords:
             known = frozenset[Core]()
             if evidence.unshown and self._ends[sentence] < MOST_SHOWN:
                 self._ends[sentence] += 1
-                known = self._known(again.last, part, trace.last, evidence, whole)
+                known = self._known(
+                    replace(self.deployment, init=again.last, text=None),
+                    replace(part, init=trace.last, text=None),
+                    evidence,
+                    whole,
+                )
             return self._confirmed(FollowedRun(again, known), refutation(sentence, again, known))
         if trace.loop is not None and again.last == again.states[trace.loop]:
             run = replace(again, loop=trace.loop)
@@ -249,46 +259,46 @@ class FewRecords:
             return None
 
     def _known(
-        self, last: Instance, part: Deployment, of_part: Instance, evidence: Evidence, whole: _Names
+        self, after: Deployment, part: Deployment, evidence: Evidence, whole: _Names
     ) -> frozenset[Core]:
-        """Return what is shown of all runs from the last state, of what the evidence needs."""
-        if self.deployment.history:
+        """Return what is shown of all runs ``after`` the found one, of what the evidence needs.
+
+        ``part`` begins with the last state of the run, too.
+        """
+        if after.history:
             return frozenset()
-        shows = self._showing(replace(self.deployment, init=last, text=None))
+        shows = self._showing(after)
         known = set[Core]()
         for node in evidence.unshown:
-            if node.state == of_part:
+            if node.state == part.init:
                 claim = closed(node.formula, node.assignment)
                 in_whole = whole.renamed(claim)
                 if (
                     isinstance(claim, fo.Future)
                     and not node.holds
-                    and self._is_trap(last, part, of_part, claim.body, shows, whole)
-                ) or shows(in_whole if node.holds else _negation(in_whole)):
+                    and self._is_trap(after, part, claim.body, shows, whole)
+                ) or shows(in_whole if node.holds else negation(in_whole)):
                     known.add(core(in_whole if node.holds else fo.Not(in_whole)))
         return frozenset(known)
 
     def _is_trap(
         self,
-        last: Instance,
+        after: Deployment,
         part: Deployment,
-        of_part: Instance,
         goal: fo.Expanded,
         shows: Callable[[fo.Expanded], bool],
         whole: _Names,
     ) -> bool:
         """Return if AG ¬g is shown by what stays as it is on few records (`local.traps`)."""
         try:
-            engine = self._explored_part(replace(part, init=of_part, text=None), LAST.reports)
-            stays = [*traps.staying(part, of_part, goal, lambda one: engine.holds(_always(one)))]
+            engine = self._explored_part(part, LAST.reports)
+            stays = [*traps.staying(part, goal, lambda one: engine.holds(always(one)))]
             kept, aim = [whole.renamed(one) for one in stays], whole.renamed(goal)
             sentences = (
-                one
-                for one in traps.none_else(self.deployment, last, kept)
-                if engine.holds(_always(whole.of_part(one)))
+                one for one in traps.none_else(after, kept) if engine.holds(always(whole.of_part(one)))
             )
-            always = [one for one in islice(sentences, traps.MOST_SENTENCES) if shows(_always(one))]
-            return traps.shown(kept, aim, fo.conjunction(tuple(always)), shows)
+            true = [one for one in islice(sentences, traps.MOST_SENTENCES) if shows(always(one))]
+            return traps.shown(kept, aim, fo.conjunction(tuple(true)), shows)
         except (Undecided, InputError):
             return False
 
@@ -320,18 +330,22 @@ class _Names:
         self.names = {
             old: new
             for sort in infinite
-            for old, new in zip(_unused(part, in_part, sort), _unused(whole, in_whole, sort), strict=False)
+            for old, new in zip(
+                part.outside(sort, in_part.values[sort]),
+                whole.outside(sort, in_whole.values[sort]),
+                strict=False,
+            )
         }
         known = {(sort, value) for sort in infinite for value in part.constants[sort]}
         self._own = known | {(sort, new) for sort in infinite for new in self.names.values()}
 
     def renamed(self, formula: fo.Expanded) -> fo.Expanded:
         """Return a formula of the part about the same values of the whole."""
-        return _with_names(formula, self.names)
+        return with_constants(formula, {old: fo.Const(new) for old, new in self.names.items()})
 
     def of_part(self, formula: fo.Expanded) -> fo.Expanded:
         """Return a formula of the whole about the same values of the part."""
-        return _with_names(formula, {new: old for old, new in self.names.items()})
+        return with_constants(formula, {new: fo.Const(old) for old, new in self.names.items()})
 
     def facts_of_part(self, state: Instance) -> frozenset[Fact]:
         """Return the facts of a state of the part, as facts of the whole."""
@@ -345,19 +359,6 @@ class _Names:
         return tuple(self.names.get(value, value) for value in args)
 
 
-def _with_names(formula: fo.Expanded, names: Mapping[Value, Value]) -> fo.Expanded:
-    """Return the formula with other names of its constants."""
-
-    def name(term: fo.Term) -> fo.Term:
-        return fo.Const(names.get(term.value, term.value)) if isinstance(term, fo.Const) else term
-
-    return fo.map_children(lambda part: _with_names(part, names), fo.map_terms(name, formula))
-
-
-def _always(sentence: fo.Expanded) -> fo.Expanded:
-    return expand(fo.Globally("A", sentence), {})
-
-
 def _about(values: Set[_Of], schema: Schema, facts: Iterable[Fact]) -> Iterator[Fact]:
     """Yield the facts that have no other values of infinite sorts."""
     infinite = frozenset(schema.infinite_sorts)
@@ -365,11 +366,6 @@ def _about(values: Set[_Of], schema: Schema, facts: Iterable[Fact]) -> Iterator[
         args = zip(schema.relation(fact.relation).sorts, fact.args, strict=True)
         if all(one in values for one in args if one[0] in infinite):
             yield fact
-
-
-def _unused(deployment: Deployment, restriction: Restriction, sort: str) -> Sequence[Value]:
-    known = frozenset(deployment.constants[sort])
-    return [value for value in restriction.values[sort] if value not in known]
 
 
 def _each(values: Mapping[str, Sequence[Value]]) -> Iterator[_Of]:
@@ -403,21 +399,3 @@ def _for_ever(evidence: Evidence) -> Iterator[fo.Formula]:
                     yield claim if one.holds else fo.Not(claim)
             case _:
                 pass
-
-
-def closed(formula: fo.Formula, assignment: Mapping[str, Value]) -> fo.Formula:
-    """Return the formula with values in place of variables."""
-    return substitute(formula, {name: fo.Const(value) for name, value in assignment.items()})
-
-
-def _negation(formula: fo.Formula) -> fo.Formula:
-    """Return ¬f, with the universal operator for an existential one."""
-    match formula:
-        case fo.Future("E", body):
-            return fo.Globally("A", fo.Not(body))
-        case fo.Globally("E", body):
-            return fo.Future("A", fo.Not(body))
-        case fo.Next("E", body):
-            return fo.Next("A", fo.Not(body))
-        case _:
-            return fo.Not(formula)

@@ -82,8 +82,7 @@ class Field:
 
     def unused(self, sort: str) -> Sequence[Value]:
         """Return the values of a sort outside C."""
-        known = frozenset(self.deployment.constants[sort])
-        return [value for value in self.restriction.values[sort] if value not in known]
+        return self.deployment.outside(sort, self.restriction.values[sort])
 
     def holds(self, formula: Core, state: Instance, values: Mapping[str, Value]) -> bool:
         """Return True if (D, σ) ⊨ f; looked up if the relations that decide it are as in an earlier state."""

@@ -48,7 +48,7 @@ from stead_sym.analyses.local.abstraction import MOST_FACTS, Scope
 from stead_sym.analyses.local.few_records import FewRecords
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.normal import Normal, with_normal_forms
-from stead_sym.analyses.local.questions import asks_for_runs, by_witness, questions, together
+from stead_sym.analyses.local.questions import always, asks_for_runs, by_witness, questions, together
 from stead_sym.analyses.local.reading import is_instance
 from stead_sym.analyses.local.refinement import MOST_FOR_KEYS, Question, Refuted, Refuting
 from stead_sym.analyses.local.single import emptying
@@ -63,7 +63,6 @@ from stead_sym.engines.symbolic.bdd.manager import Backend, at_work
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import core
 from stead_sym.logic.names import constants
-from stead_sym.logic.substitution import expand
 from stead_sym.relational.instance import broken_keys
 from stead_sym.relational.schema import Value, tells_history
 from stead_sym.support.printable import plural
@@ -110,9 +109,11 @@ class Local:
         acting: tuple[fo.Formula, ...] = (),
         wider: Local | None = None,
         keys: bool = True,
+        briefly: bool = False,
     ) -> None:
         """With ``keys`` a declared key is used where it is shown first.
 
+        ``briefly``: few facts are followed for a question, and no lemmas asked for.
         Of the tools and events that are ``exact`` each enabled call may be made; of others perhaps fewer.
         ``turns`` are the tools of agents with a fairness constraint, guarded by what they select;
         ``selected`` tells where an agent selects a call of a tool that others have, too, and ``acting`` where
@@ -123,10 +124,8 @@ class Local:
         self.deployment, self._backend, self.exact = deployment, backend, exact
         self._keys: dict[str, tuple[int, ...] | None] = {}
         self._single: dict[str, bool] = {}
-        self.most = MOST_FACTS if keys else MOST_FOR_KEYS
-        """The maximum number of facts that are followed for a question."""
-        self.asking = keys
-        """If lemmas are asked for; there are none for keys."""
+        self._most = MOST_BRIEFLY if briefly else MOST_FACTS if keys else MOST_FOR_KEYS
+        self._asking = keys and not briefly  # no lemmas for keys, and none for lemmas
         self._rests_on_nothing = not keys
         if not keys:
             self._keys = dict.fromkeys(relation.name for relation in deployment.schema.relations)
@@ -140,12 +139,21 @@ class Local:
         deployment: Deployment,
         agent: AgentLike | Mapping[str, AgentLike] = ANY,
         backend: Backend | None = None,
+        *,
+        briefly: bool = False,
     ) -> Local:
         """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
-        return cls.under_all(deployment, wrap_all(deployment, agent), backend)
+        return cls.under_all(deployment, wrap_all(deployment, agent), backend, briefly=briefly)
 
     @classmethod
-    def under_all(cls, deployment: Deployment, wrappers: Wrappers, backend: Backend | None = None) -> Local:
+    def under_all(
+        cls,
+        deployment: Deployment,
+        wrappers: Wrappers,
+        backend: Backend | None = None,
+        *,
+        briefly: bool = False,
+    ) -> Local:
         """Return the deployment under its agents as they are wrapped (`under`)."""
         guarded = followed(deployment, wrappers, None)
         same = guarded.tools_and_events == deployment.tools_and_events
@@ -156,14 +164,9 @@ class Local:
             turns=tuple(turns(deployment, wrappers)),
             selected=shared(deployment, wrappers),
             acting=tuple(acting(deployment, wrappers)),
-            wider=None if same else cls(deployment, backend),
+            wider=None if same else cls(deployment, backend, briefly=briefly),
+            briefly=briefly,
         )
-
-    def ask_briefly(self) -> None:
-        """From now on follow few facts for a question, and ask for no lemmas."""
-        self.most, self.asking = MOST_BRIEFLY, False
-        if self._wider is not None:
-            self._wider.ask_briefly()
 
     def key(self, relation: str) -> tuple[int, ...] | None:
         """Return the declared key of a relation if it is shown to hold in each reachable state; else None."""
@@ -174,8 +177,7 @@ class Local:
             self._keys[relation] = None  # nothing rests on what is to be shown
             claim = claim_named(self.deployment, f"key of {relation}")
             assert claim is not None
-            formula = expand(fo.Globally("A", claim.invariant), {})
-            if isinstance(Local(self.deployment, self._backend, keys=False).shown(formula), Shown):
+            if self._always_without_keys(claim.invariant):
                 self._keys[relation] = keys
         return self._keys[relation]
 
@@ -190,9 +192,13 @@ class Local:
             return False
         if relation not in self._single:
             one = determined(self.deployment, self.deployment.schema.relation(relation), ())
-            found = Local(self.deployment, self._backend, keys=False).shown(expand(fo.Globally("A", one), {}))
-            self._single[relation] = isinstance(found, Shown)
+            self._single[relation] = self._always_without_keys(one)
         return self._single[relation]
+
+    def _always_without_keys(self, sentence: fo.Expanded) -> bool:
+        """Return if a sentence is shown in each reachable state, using no key."""
+        found = Local(self.deployment, self._backend, keys=False).shown(always(sentence))
+        return isinstance(found, Shown)
 
     @cached_property
     def _emptying(self) -> Deployment:
@@ -249,8 +255,8 @@ class Local:
             rest,
             tuple(map(normal, self._acting)),
             frozenset(self._overflowing),
-            most=self.most,
-            asking=self.asking,  # no lemmas for keys, and none for lemmas
+            most=self._most,
+            asking=self._asking,
         )
         runs = None
         if refuting is not None and can_be_followed(self.deployment):
@@ -422,8 +428,7 @@ def few_records(
     """Return the search for runs of a deployment under its agents, on few records of the data."""
 
     def showing(after: Deployment) -> Callable[[fo.Expanded], bool]:
-        local = Local.under(after, agents, backend)
-        local.ask_briefly()
+        local = Local.under(after, agents, backend, briefly=True)
         return lambda sentence: isinstance(local.shown(sentence), Shown)
 
     return FewRecords(deployment, agents, backend, showing)

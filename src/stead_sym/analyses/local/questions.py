@@ -24,7 +24,7 @@ from stead_sym.analyses.local.witnesses import Witness
 from stead_sym.logic.evaluate import compares
 from stead_sym.logic.folding import fold
 from stead_sym.logic.kernel import Core, core
-from stead_sym.logic.substitution import substitute
+from stead_sym.logic.substitution import expand, substitute
 from stead_sym.relational.schema import Schema, Value, is_numeral
 
 _MOST_COUNTED = 3
@@ -56,13 +56,27 @@ def together(asked: Iterable[fo.Formula]) -> Iterator[tuple[fo.Formula, Sequence
             yield from ((question, (question,)) for question in group)
 
 
-def dual(formula: fo.Expanded) -> fo.Globally | None:
+def always(sentence: fo.Expanded) -> fo.Expanded:
+    """Return AG f, expanded."""
+    return expand(fo.Globally("A", sentence), {})
+
+
+def dual(formula: fo.Expanded) -> fo.Expanded | None:
     """Return the negation of EF f as AG ¬f, which has questions; None for any other formula."""
-    return (
-        fo.Globally("A", fo.Not(formula.body))
-        if isinstance(formula, fo.Future) and formula.path == "E"
-        else None
-    )
+    return negation(formula) if isinstance(formula, fo.Future) and formula.path == "E" else None
+
+
+def negation(formula: fo.Expanded) -> fo.Expanded:
+    """Return ¬f, with the universal operator for an existential one."""
+    match formula:
+        case fo.Future("E", body):
+            return fo.Globally("A", fo.Not(body))
+        case fo.Globally("E", body):
+            return fo.Future("A", fo.Not(body))
+        case fo.Next("E", body):
+            return fo.Next("A", fo.Not(body))
+        case _:
+            return fo.Not(formula)
 
 
 def asks_for_runs(formula: Core, *, negated: bool = False) -> bool:

@@ -25,6 +25,7 @@ from types import MappingProxyType
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import as_fact, mentions_some, with_value
+from stead_sym.analyses.local.start import Start
 from stead_sym.analyses.local.values import MARK, individual, is_constant, is_name, kind, same, sort_of
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.activity import implies_active
@@ -128,17 +129,17 @@ class Reading:
         followed: Mapping[Core, Bdd],
         keys: Callable[[str], tuple[int, ...] | None] = lambda _: None,
         rest: Mapping[str, Sequence[Value]] = MappingProxyType({}),
-        fixed: Callable[[Core], bool | None] = lambda _: None,
+        start: Start | None = None,
     ) -> None:
         """Take the ``values`` of each sort, constants and names; the ``open_sorts`` have others.
 
         ``keys`` gives the columns of a relation that determine the others in every reachable state, None if
         that is not known. ``rest`` gives the values that names and other individuals of a finite sort stand
         for: its declared values without the constants. It lacks sorts of which a fact may have another value.
-        ``fixed`` gives the truth value of a fact that has the same one in every reachable state.
+        ``start`` tells what is as D0 says in every reachable state; None if that is not known.
         """
         self.manager, self.schema, self.values, self.open_sorts = manager, schema, values, open_sorts
-        self._followed, self._keys, self.rest, self._fixed = followed, keys, rest, fixed
+        self._followed, self._keys, self.rest, self._start = followed, keys, rest, start
         self._memo: dict[Core, Known] = {}
         self._where_active: dict[tuple[str, Value], Bdd] = {}
         self.nothing = Known(manager.false, manager.true)
@@ -151,7 +152,7 @@ class Reading:
         if known is None:
             fact = as_fact(f)
             bit = None if fact is None else self._followed.get(fact)
-            true = None if fact is None or bit is not None else self._fixed(fact)
+            true = self._start.fixed(fact) if self._start and fact is not None and bit is None else None
             if bit is not None:
                 known = Known(bit, bit)
             elif true is not None:
@@ -209,7 +210,8 @@ class Reading:
         values = [value_of(term, {}) for term in atom.args]
         if "new" in map(kind, values):
             return self.false
-        if not any(map(is_name, values)) and self._fixed(self._some_like(atom)) is False:
+        start = self._start
+        if start and atom.relation in start.unwritten and start.fixed(self._some_like(atom)) is False:
             return self.false
         implied = (
             bit for one, bit in self._implied.get(atom.relation, ()) if is_instance(one.args, atom.args)

@@ -309,4 +309,6 @@ def _not_found(search: Following, refuting: Refuting) -> str:
     looked = f"{plural(search.tried, 'state')} searched"
     if endless := len(refuting.field.endless):
         looked += f", for endless runs from {endless}"
+    if parts := refuting.few.parts(refuting.sentence):
+        looked += f", {plural(parts, 'part')} of the data explored"
     return f"no run that {'shows' if refuting.holds else 'breaks'} it was found ({looked})"

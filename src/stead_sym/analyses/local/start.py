@@ -17,17 +17,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import chain, count
+from itertools import count
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import depends_on_activity
 from stead_sym.analyses.local.values import is_name, sort_of
-from stead_sym.analyses.local.writes import relations_written
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.kernel import Core
-from stead_sym.logic.substitution import substitute
+from stead_sym.logic.substitution import substitute, with_constants
 from stead_sym.relational.schema import Value
 
 _Choice = tuple[Value, ...]
@@ -68,10 +67,13 @@ class Start:
         sorts = deployment.schema.sorts
         self._listed = frozenset(sort.name for sort in sorts if sort.values is not None or sort.is_numeric)
         self._true: dict[fo.Formula, frozenset[_Choice] | None] = {}
-        effects = [effect for tool in deployment.tools_and_events for effect in tool.effects]
-        written = frozenset(chain.from_iterable(map(relations_written, effects)))
         names = frozenset(relation.name for relation in deployment.schema.relations)
-        self._fixed = frozenset() if any(effect.is_ensure for effect in effects) else names - written
+        self.unwritten = (
+            frozenset()
+            if deployment.has_ensure
+            else names.difference(*(one.changed for one in deployment.tools_and_events))
+        )
+        """The relations that no step changes."""
 
     def states(self, manager: Manager, bits: Mapping[Core, Bdd], inside: Mapping[Value, Bdd]) -> Bdd:
         """Return the abstract initial states; ``inside``: where a name stands for a value of C."""
@@ -114,7 +116,7 @@ class Start:
 
     def keeps(self, fact: Core) -> bool:
         """Return if no step changes a fact: nothing writes its relations."""
-        return self._fixed.issuperset(fo.relations_in(fact)) and not depends_on_activity(fact)
+        return self.unwritten.issuperset(fo.relations_in(fact)) and not depends_on_activity(fact)
 
     def knows(self, sort: str, value: Value) -> bool:
         """Return if the value is one of C that a name may stand for."""
@@ -223,8 +225,7 @@ class Start:
             return None  # how a value outside C compares is not known
         if not names:
             return frozenset({()} if holds(fact, self._init) else ())
-        variables = {one: fo.Var(one) for one in names}
-        free = with_variables(fact, variables)
+        free = with_constants(fact, {one: fo.Var(one) for one in names})
         if len(names) == 1:
             tried: Iterable[_Choice] = ((value,) for value in self._values[sort_of(names[0])])
         else:
@@ -279,15 +280,6 @@ def _few_of_each(choices: Iterable[_Choice], facts: Sequence[frozenset[_Choice]]
         if len(own) < most:
             own.append(choice)
     return [choice for own in kinds.values() for choice in own]
-
-
-def with_variables(fact: Core, variables: Mapping[Value, fo.Var]) -> Core:
-    """Return the fact with a variable for each name."""
-
-    def free(term: fo.Term) -> fo.Term:
-        return variables.get(term.value, term) if isinstance(term, fo.Const) else term
-
-    return fo.map_children(lambda f: with_variables(f, variables), fo.map_terms(free, fact))
 
 
 def bounding(formula: Core, numbers: Iterator[int]) -> Iterator[fo.Atom]:

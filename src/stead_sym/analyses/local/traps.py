@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, permutations
+from itertools import permutations
 
 import stead_sym.logic.syntax as fo
-from stead_sym.analyses.local.writes import relations_written
+from stead_sym.analyses.local.questions import always
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.logic.substitution import expand
-from stead_sym.relational.instance import Fact, Instance
+from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Relation, Value
 
 MOST_VALUES = 2
@@ -28,22 +28,21 @@ MOST_SENTENCES = 4
 """The maximum number of sentences that S is made of."""
 
 
-def written(deployment: Deployment) -> Sequence[Relation]:
+def _changed(deployment: Deployment) -> Sequence[Relation]:
     """Return the relations that some tool or event writes."""
-    effects = (effect for tool in deployment.tools_and_events for effect in tool.effects)
-    names = set(chain.from_iterable(map(relations_written, effects)))
+    names = frozenset[str]().union(*(tool.changed for tool in deployment.tools_and_events))
     return tuple(one for one in deployment.schema.relations if one.name in names)
 
 
 def staying(
-    deployment: Deployment, state: Instance, goal: fo.Expanded, stays: Callable[[fo.Expanded], bool]
+    part: Deployment, goal: fo.Expanded, stays: Callable[[fo.Expanded], bool]
 ) -> Iterator[fo.Expanded]:
-    """Yield T: what ``stays`` true in the part, of the rows of its state and of those of the goal."""
-    relations = {relation.name: relation for relation in written(deployment)}
-    for fact in sorted(state.facts):
+    """Yield T: what ``stays`` true in the part, of the rows of its D0 and of those of the goal."""
+    relations = {relation.name: relation for relation in _changed(part)}
+    for fact in sorted(part.init.facts):
         if fact.relation in relations and stays(_atom(fact)):
             yield _atom(fact)
-    listed = {sort.name: sort.values for sort in deployment.schema.sorts if sort.values is not None}
+    listed = {sort.name: sort.values for sort in part.schema.sorts if sort.values is not None}
     for atom in fo.subformulas(goal):
         if isinstance(atom, fo.Atom) and atom.relation in relations and not fo.free_variables(atom):
             for other in _other_rows(atom, relations[atom.relation], listed):
@@ -51,13 +50,13 @@ def staying(
                     yield fo.Not(other)
 
 
-def none_else(deployment: Deployment, state: Instance, stays: Sequence[fo.Expanded]) -> Iterator[fo.Expanded]:
-    """Yield parts of S: sentences that are true of a state, about the values that T mentions."""
+def none_else(deployment: Deployment, stays: Sequence[fo.Expanded]) -> Iterator[fo.Expanded]:
+    """Yield parts of S: sentences that are true of D0, about the values that T mentions."""
     infinite = set(deployment.schema.infinite_sorts)
     values = _values(deployment, stays)
-    for relation in written(deployment):
+    for relation in _changed(deployment):
         columns = [column for column, sort in enumerate(relation.sorts) if sort in infinite]
-        rows = state.by_relation.get(relation.name, ())
+        rows = deployment.init.by_relation.get(relation.name, ())
         for column, other in permutations(columns, 2):
             for value in values[relation.sorts[column]]:
                 found = sorted({row[other] for row in rows if row[column] == value})
@@ -69,7 +68,7 @@ def question(stays: Sequence[fo.Expanded], goal: fo.Expanded, sentence: fo.Expan
     """Return A[T ∧ ¬g W ¬S], as AG (T ∧ ¬g) if S says nothing."""
     kept = fo.conjunction((*stays, fo.Not(goal)))
     if sentence == fo.TRUE:
-        return expand(fo.Globally("A", kept), {})
+        return always(kept)
     return expand(fo.Until("A", kept, fo.Not(sentence), weak=True), {})
 
 

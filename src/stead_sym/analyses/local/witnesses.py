@@ -20,7 +20,7 @@ from stead_sym.analyses.local.facts import mentions_individuals
 from stead_sym.analyses.local.moves import Move, conditions_of, individuals_of
 from stead_sym.analyses.local.start import begins_with_at_most_one, bounding, names_in
 from stead_sym.analyses.local.values import sort_of
-from stead_sym.analyses.local.writes import relations_written, required
+from stead_sym.analyses.local.writes import required
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Delete, Insert, Tool
 from stead_sym.logic.kernel import Core, core
@@ -121,11 +121,11 @@ def of_staying(moves: Sequence[Move], deployment: Deployment) -> Iterator[Witnes
 
     The relations are those that begin with at most one tuple.
     """
-    written = {relation for move in moves for relation in relations_written(move.effect)}
+    changed = {relation for move in moves for relation in move.effect.changed}
     for move in moves:
         loose = {one: fo.Binder(one, sort) for one, sort in individuals_of(move).items()}
         for atom in conditions_of(move, loose):
-            if isinstance(atom, fo.Atom) and not (tells_history(atom.relation) or atom.relation in written):
+            if isinstance(atom, fo.Atom) and not (tells_history(atom.relation) or atom.relation in changed):
                 names = fo.free_variables(atom)
                 binders = tuple(loose[one] for one in loose if one in names)
                 if binders and begins_with_at_most_one(deployment, atom.relation):
@@ -171,7 +171,7 @@ def _of_steps(question: fo.Formula, followed: Iterable[Core], deployment: Deploy
     """
     schema, names = deployment.schema, _names_by_sort(question)
     actions = [tool for tool in deployment.tools_and_events if not tool.has_ensure]
-    changed = frozenset[str]().union(*(relations_written(e) for tool in actions for e in tool.effects))
+    changed = frozenset[str]().union(*(tool.changed for tool in actions))
     for part in (part for fact in followed for part in fo.subformulas(fact) if isinstance(part, fo.Exists)):
         sort, variable = part.binder.sort, fo.Var(part.binder.name)
         if sort in names or schema.is_finite(sort):
@@ -199,8 +199,8 @@ def _taking(actions: Iterable[Tool], places: Iterable[tuple[str, int]]) -> Itera
     places = set(places)
     for tool in actions:
         params = {fo.Var(param.name) for param in tool.params}
-        written = (s.atom for e in tool.effects for s in e.statements if isinstance(s, Insert | Delete))
-        taken = {atom.args[at] for atom in written for name, at in places if atom.relation == name}
+        atoms = (s.atom for e in tool.effects for s in e.statements if isinstance(s, Insert | Delete))
+        taken = {atom.args[at] for atom in atoms for name, at in places if atom.relation == name}
         yield from ((tool, param) for param in sorted(taken & params, key=str) if isinstance(param, fo.Var))
 
 

@@ -52,7 +52,7 @@ class Write:
     ) -> None:
         """Read the conditions of statements by ``fixed``, by default by ``reading``."""
         self.effect, self._values, self._reading, self._fixed = effect, values, reading, fixed
-        self._condition = fixed or reading
+        self._condition, self._changed = fixed or reading, effect.changed
         self._changes: dict[fo.Atom, tuple[Known, Known]] = {}
 
     def may_change(self, fact: Core) -> tuple[bool, bool]:
@@ -73,7 +73,7 @@ class Write:
     def leaves(self, f: Core) -> bool:
         """Return if a formula without individuals keeps its truth value: none of its relations is written."""
         relations = _relations_read(f)
-        return relations is not None and relations_written(self.effect).isdisjoint(relations)
+        return relations is not None and self._changed.isdisjoint(relations)
 
     @cached_property
     def _written(self) -> list[tuple[str, tuple[fo.Term, ...] | None, bool]]:
@@ -347,21 +347,6 @@ class After(Reading):
                     for own, term in zip(atom.args, args, strict=True):
                         if own == fo.Var(binder.name) and isinstance(term, fo.Const):
                             yield term.value
-
-
-@lru_cache(maxsize=1 << 12)
-def relations_written(effect: Effect) -> frozenset[str]:
-    """Return the relations of which the statements of an alternative insert or delete tuples."""
-    found = set[str]()
-    for statement in effect.statements:
-        match statement:
-            case Insert(atom) | Delete(atom):
-                found.add(atom.relation)
-            case Clear(relations):
-                found.update(relations)
-            case _:
-                pass
-    return frozenset(found)
 
 
 def required(formula: Core) -> Iterator[fo.Atom]:
