@@ -1,20 +1,24 @@
-"""Import a module of the user: an agent, the tools of a system, a binding."""
+"""Import and run code of the user: an agent, the tools of a system, a binding."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from functools import reduce
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from stead_sym.agents.wording import one_line
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
+from stead_sym.support.printable import one_line
 
 if TYPE_CHECKING:
     from stead_sym.conformance.binding import Binding
+
+_STDOUT, _STDERR = 1, 2
 
 
 def user_module(word: str, module: str) -> ModuleType:
@@ -70,3 +74,28 @@ def user_binding(words: str) -> tuple[Binding, ModuleType]:
 def _unloadable(word: str, error: BaseException) -> InputError:
     what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
     return InputError(f"{word}: the module cannot be imported: {what}; mend it")
+
+
+@contextmanager
+def prints_to_stderr() -> Iterator[None]:
+    """Send stdout to stderr meanwhile, also that of subprocesses and of libraries in C.
+
+    So stdout has the report alone.
+    """
+    try:
+        is_own = sys.stdout.fileno() == _STDOUT
+    except (OSError, AttributeError):  # another stream stands for it
+        is_own = False
+    if not is_own:
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, _STDOUT)
+        os.close(kept)

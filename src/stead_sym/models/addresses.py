@@ -12,8 +12,8 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from stead_sym.agents.wording import one_line, without_credentials, without_secrets
 from stead_sym.errors import InputError
+from stead_sym.support.printable import one_line, without_credentials, without_secrets
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,27 @@
 The decision: aiohttp runs in an event loop in a separate thread. There a deadline covers a whole request
 (name resolution, connection, a slow head or body), pending requests can be cancelled at once, and a request
 costs half of what it costs with threads. The thread lives as long as a `Talk`, however that ends. Retries are
-not handled here: they depend on the answers to other requests.
+not handled here: they depend on the answers to other requests. Data from a server are untrusted, of any type
+and structure.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import os
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, Self, TypeVar
 
 from stead_sym.agents.in_flight import in_thread
 from stead_sym.errors import InputError, ModelError
 from stead_sym.models.addresses import Address
-from stead_sym.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.models.tokenizer import library
 
 EXTRA = "server"
@@ -74,6 +78,14 @@ class Temporary(Exception):
         self.busy = busy
         self.late = late
         self.after = after
+
+
+def json_or_none(content: bytes | bytearray) -> Any:
+    """Return the data of a JSON body; None if it is not JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 class Talk:
@@ -232,3 +244,28 @@ def _reason(error: Exception) -> str:
     if type(error).__name__ == "ServerDisconnectedError":
         return "the server hung up"
     return str(inner) or type(inner).__name__
+
+
+def retry_after(header: str | None) -> float | None:
+    """Return the seconds of a `Retry-After` header, which may be a date; None if it has none."""
+    if header is None:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, OverflowError):  # OverflowError: a day or a year outside the calendar
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def words_on_error(data: Any) -> str:
+    """Return the server's own message on an error; "" if it has none."""
+    match data:
+        case {"error": {"message": str(text)}} | {"message": str(text)} | {"error": str(text)}:
+            return text
+        case {"detail": detail}:
+            return str(detail)
+        case _:
+            return ""

@@ -49,9 +49,8 @@ from stead_sym.evidence.prefix import breach
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.audit import of_decisions
-from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.answered import answer_findings
-from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.finding import Finding, without_accepted
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import EngineName, Options
