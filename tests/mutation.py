@@ -79,7 +79,7 @@ FIRST = {
         "tests/certificate/test_every_number.py",
         "tests/test_views.py",
     ),
-    "/certificate/checker/records": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/starting": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/sliced": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/past": ("tests/certificate/test_kept.py",),
     "/certificate/checker/held": ("tests/certificate/test_kept.py", "tests/certificate"),
@@ -1955,7 +1955,7 @@ MUTATIONS = (
     ),
     Mutation(
         "something is offered wherever something is",
-        "explore/offers.py",
+        "explore/policies.py",
         "return states & ~silent",
         "return states",
     ),
@@ -2653,13 +2653,13 @@ MUTATIONS = (
     ),
     Mutation(
         "demands of A[f W g] forget that g was",
-        "/analyses/shield/demands.py",
+        "/analyses/shield/shield.py",
         "fo.Or((left, fo.Since(fo.TRUE, right)))",
         "fo.Or((left, right))",
     ),
     Mutation(
         "a negated EF counts as one that grows",
-        "/analyses/shield/demands.py",
+        "/analyses/shield/shield.py",
         "return not fo.is_temporal(left) and _grows(right)",
         "return _grows(right)",
     ),
@@ -3189,7 +3189,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a weak until asks for progress",
-        "/verification/findings/progress.py",
+        "/verification/readings.py",
         'fo.Until("A", weak=False)',
         'fo.Until("A")',
     ),
@@ -3785,7 +3785,7 @@ MUTATIONS = (
     ),
     Mutation(
         "two values of kinds that share a fact somewhere are nowhere apart to the checker",
-        "/certificate/checker/records.py",
+        "/certificate/checker/starting.py",
         "return self._sharing[self._pair(one, other)] < pairs",
         "return not self._sharing[self._pair(one, other)]",
     ),

@@ -14,8 +14,7 @@ from pathlib import Path
 from stead_sym.analyses.state_graph import MAX_STATES
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import domain
+from stead_sym.cli.options import domain, positive
 from stead_sym.cli.request import DOMAIN, add_request, request_of
 from stead_sym.errors import InputError
 from stead_sym.export.model import Export, exported
@@ -24,7 +23,7 @@ from stead_sym.export.smv import to_smv
 from stead_sym.export.sql import Sql, to_sql
 from stead_sym.export.sql_tables import SQL_DIALECTS
 from stead_sym.export.storm import to_storm
-from stead_sym.report.written import refuse_source, write_file
+from stead_sym.report.streams import refuse_source, write_file
 from stead_sym.support.printable import printable
 from stead_sym.verification.verify import verify
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.numbers import positive
-from stead_sym.cli.options import domain
+from stead_sym.cli.options import domain, positive
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_known
 from stead_sym.report.diagram import diagram_dot
 from stead_sym.report.drawing import diagram_svg
 from stead_sym.report.graphs import MOST_STATES, graph_of_decisions, graph_of_states, the_only
-from stead_sym.report.written import refuse_source, write_file
+from stead_sym.report.streams import refuse_source, write_file
 from stead_sym.verification.verify import verify
 
 

@@ -17,9 +17,8 @@ from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.columns import by_position
 from stead_sym.logic.derived import meaning
-from stead_sym.logic.names import WORDS, Names, check_name, nearest
+from stead_sym.logic.names import WORDS, Names, by_position, check_name, nearest
 from stead_sym.logic.substitution import expand, substitute
 from stead_sym.relational.schema import Schema, is_numeral
 

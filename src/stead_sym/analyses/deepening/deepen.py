@@ -28,12 +28,11 @@ from stead_sym.analyses.deepening.fragment import (
     starting_beyond,
 )
 from stead_sym.analyses.deepening.growth import Growth, growth
-from stead_sym.analyses.deepening.hypotheses import rests_on
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.result import Deepening, Found, Round
 from stead_sym.analyses.deepening.schedule import bounds_to_try
-from stead_sym.analyses.deepening.verdicts import Verdicts
+from stead_sym.analyses.deepening.verdicts import Verdicts, rests_on
 from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.proposing import proposed
 from stead_sym.analyses.views.records import crowded

@@ -49,11 +49,10 @@ from stead_sym.verification.findings.occurrences import (
     replaced,
     without_part,
 )
-from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.findings.ranges import Missing, changed_by, ranges_of
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.verification.findings.static import implication_for_some, unmentioned
-from stead_sym.verification.readings import answer, has_fair_run, left_out
+from stead_sym.verification.readings import answer, asks_for_progress, has_fair_run, left_out
 
 _GONE = (
     "values that leave with a step are not active after it, and no variable stands for them: ask before it,"
