@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.text import Text
 
 from stead_sym.analyses.deepening.result import Deepening
-from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.domains import domain_text
+from stead_sym.report.graphs import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.page_decisions import Budget, decisions_of
 from stead_sym.report.page_deepening import deepening_html
 from stead_sym.report.page_frame import MARKER, WORST_FIRST, answered, page_of, section_of
