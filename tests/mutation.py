@@ -3189,7 +3189,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a weak until asks for progress",
-        "/verification/readings.py",
+        "/verification/findings/occurrences.py",
         'fo.Until("A", weak=False)',
         'fo.Until("A")',
     ),
@@ -3882,8 +3882,8 @@ MUTATIONS = (
     Mutation(
         "a step is looked at where its first change is",
         "/analyses/views/steps.py",
-        "for written in beside:",
-        "for written in beside[:1]:",
+        "for written in beside:\n            y = Counter(x)",
+        "for written in beside[:1]:\n            y = Counter(x)",
     ),
     Mutation(
         "what a step names besides what it writes is not looked at",

@@ -17,7 +17,8 @@ from stead_sym.agents.prompts.paper import is_paper
 from stead_sym.analyses.bounds import LIMIT
 from stead_sym.cli.agent_options import add_agents, add_model_options
 from stead_sym.cli.agents import refuse_without_model
-from stead_sym.cli.options import add_domain, add_formulas, add_harness, add_specs, positive, probability
+from stead_sym.cli.numbers import positive, probability
+from stead_sym.cli.options import add_domain, add_formulas, add_harness, add_specs
 from stead_sym.errors import InputError
 
 SETTING = "stead_files"

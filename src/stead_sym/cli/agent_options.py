@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from stead_sym.agents.prompts.paper import PAPER_PROMPTS, VARIABLE
-from stead_sym.cli.options import Options, probability, seconds, temperature, tolerance
+from stead_sym.cli.numbers import probability, seconds, temperature, tolerance
+from stead_sym.cli.options import Options
 from stead_sym.cli.recorded import RECORDED_KINDS, add_asking
 from stead_sym.deployment.parts import ANY
 from stead_sym.models.backends import KINDS

@@ -20,7 +20,8 @@ from stead_sym.agents.selection import decision_contexts
 from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.cli.agent_options import add_engine_options, add_prompts
 from stead_sym.cli.agents import opened
-from stead_sym.cli.options import add_file, add_harness, positive
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_file, add_harness
 from stead_sym.cli.recorded import RECORDED_KINDS, kind_of, recorded_agent
 from stead_sym.cli.request import request_of
 from stead_sym.deployment.deployment import Deployment

@@ -13,7 +13,8 @@ from stead_sym.analyses.shield.shield import Shield, shield
 from stead_sym.cli.agents import asked_names, chosen_agents
 from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import add_limits, display, print_stopped
-from stead_sym.cli.options import domain, positive, tolerance
+from stead_sym.cli.numbers import positive, tolerance
+from stead_sym.cli.options import domain
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.errors import InputError, Undecided

@@ -14,7 +14,7 @@ from stead_sym.agents.roles import named_wrappers, wrap_all
 from stead_sym.analyses.bounds import LIMIT, least_bounds
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.options import positive
+from stead_sym.cli.numbers import positive
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.errors import Undecided
 from stead_sym.report.bounds import bounds_data, print_bounds

@@ -27,7 +27,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stead_sym.cli.options import positive, seconds
+from stead_sym.cli.numbers import positive, seconds
 from stead_sym.errors import SIGNALLED, InputError
 from stead_sym.report.progress import progress_on_stderr
 from stead_sym.support.memory import resident, with_huge_pages

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.modules import prints_to_stderr, user_binding
-from stead_sym.cli.options import add_binding, add_file, positive
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_binding, add_file
 from stead_sym.conformance.drafting.drafted import MOST_RUNS, draft_tools
 from stead_sym.conformance.drafting.text import summary, text_with
 from stead_sym.deployment.files import load

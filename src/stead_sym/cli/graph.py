@@ -7,7 +7,8 @@ from pathlib import Path
 
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.options import domain, positive
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import domain
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.errors import InputError
 from stead_sym.logic.names import check_known

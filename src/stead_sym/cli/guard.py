@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stead_sym.cli.modules import user_binding
-from stead_sym.cli.options import add_binding, add_file, seconds
+from stead_sym.cli.numbers import seconds
+from stead_sym.cli.options import add_binding, add_file
 from stead_sym.deployment.files import load
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import argparse
 from contextlib import AbstractContextManager, nullcontext
 
 from stead_sym.cli.child import Stopped
-from stead_sym.cli.options import Options, positive, seconds
+from stead_sym.cli.numbers import positive, seconds
+from stead_sym.cli.options import Options
 from stead_sym.cli.watcher import Watcher
 from stead_sym.errors import Undecided
 from stead_sym.report.failures import print_error

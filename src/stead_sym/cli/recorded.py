@@ -18,7 +18,8 @@ from stead_sym.agents.base import Agent
 from stead_sym.agents.prompts.prompt import Prompt
 from stead_sym.agents.records.store import Store
 from stead_sym.cli.modules import user_object
-from stead_sym.cli.options import Options, positive, seconds
+from stead_sym.cli.numbers import positive, seconds
+from stead_sym.cli.options import Options
 from stead_sym.errors import InputError
 from stead_sym.models.backends import CHAT_KIND
 

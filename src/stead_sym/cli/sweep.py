@@ -11,7 +11,8 @@ from stead_sym.analyses.sweeps.plan import read_plan
 from stead_sym.analyses.sweeps.sweep import TRIES, Row, sweep
 from stead_sym.analyses.sweeps.table import label, print_sweep, sweep_csv, sweep_data
 from stead_sym.analyses.sweeps.work import RayExecutor
-from stead_sym.cli.options import add_harness, harness_of, positive
+from stead_sym.cli.numbers import positive
+from stead_sym.cli.options import add_harness, harness_of
 from stead_sym.report.streams import console_on
 from stead_sym.support.printable import printable
 

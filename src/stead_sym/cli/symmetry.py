@@ -9,7 +9,7 @@ import sys
 from stead_sym.analyses.symmetry import MOST_STATES, symmetry
 from stead_sym.cli.agents import chosen_agents
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.options import positive
+from stead_sym.cli.numbers import positive
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.report.streams import console_on
 from stead_sym.report.symmetry import print_symmetry, symmetry_data

@@ -23,17 +23,8 @@ from stead_sym.cli.child import Stopped
 from stead_sym.cli.limits import add_limits, display
 from stead_sym.cli.localise import is_local_first, verify_locally
 from stead_sym.cli.located import add_located, errors_located, locate_error, prepare_located, write_located
-from stead_sym.cli.options import (
-    Options,
-    add_domain,
-    add_file,
-    add_formulas,
-    add_harness,
-    add_specs,
-    domain,
-    positive,
-    probability,
-)
+from stead_sym.cli.numbers import positive, probability
+from stead_sym.cli.options import Options, add_domain, add_file, add_formulas, add_harness, add_specs, domain
 from stead_sym.cli.request import DOMAIN, request_of
 from stead_sym.cli.watcher import Watcher
 from stead_sym.deployment.deployment import Deployment, Question

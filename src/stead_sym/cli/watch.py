@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from stead_sym.cli.options import seconds
+from stead_sym.cli.numbers import seconds
 from stead_sym.errors import InputError
 from stead_sym.support.printable import printable
 

@@ -1,4 +1,4 @@
-"""What commands write to: streams, and files at paths that the user gives.
+"""The output of commands: streams, and files at paths that the user gives.
 
 One decision: output is made safe for the stream. A character that its encoding lacks becomes a question mark.
 A control character, which may come from any file, is written as its escape sequence. If the stream is no

@@ -102,15 +102,3 @@ def left_out(hidden: Hidden, deployment: Deployment, wrappers: Wrappers) -> str:
         else "an initial one too"
     )
     return f"no fair run starts in {number}, {where}"
-
-
-def asks_for_progress(formula: fo.Formula) -> bool:
-    """Return True if the formula asks for progress on all runs, or for its absence on some run.
-
-    AF, A[f U g], EG and E[f W g] do. Fairness can change their truth, since no finite run decides it.
-    """
-    match formula:
-        case fo.Future("A") | fo.Globally("E") | fo.Until("A", weak=False) | fo.Until("E", weak=True):
-            return True
-        case _:
-            return any(map(asks_for_progress, fo.children(formula)))

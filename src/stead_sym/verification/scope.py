@@ -60,9 +60,8 @@ from stead_sym.engines.protocol import Choosers, Engine
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.substitution import substitute
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.occurrences import quantifies
+from stead_sym.verification.findings.occurrences import asks_for_progress, quantifies
 from stead_sym.verification.orbits import Open
-from stead_sym.verification.readings import asks_for_progress
 
 CONFIDENCE = 0.95
 """The confidence in statements about samples: that an answer of the stated probability has been seen."""

@@ -9,8 +9,8 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.keys import respects
 from stead_sym.deployment.tool import Assign, Insert
 from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.occurrences import asks_for_progress
 from stead_sym.verification.findings.ranges import changed_by
-from stead_sym.verification.readings import asks_for_progress
 
 
 def endless_events(deployment: Deployment) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ from stead_sym.verification.findings.numbers import never_reached
 from stead_sym.verification.findings.occurrences import (
     Occurrence,
     Path,
+    asks_for_progress,
     constant,
     met,
     occurrences,
@@ -52,7 +53,7 @@ from stead_sym.verification.findings.occurrences import (
 from stead_sym.verification.findings.ranges import Missing, changed_by, ranges_of
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.verification.findings.static import implication_for_some, unmentioned
-from stead_sym.verification.readings import answer, asks_for_progress, has_fair_run, left_out
+from stead_sym.verification.readings import answer, has_fair_run, left_out
 
 _GONE = (
     "values that leave with a step are not active after it, and no variable stands for them: ask before it,"

@@ -18,7 +18,8 @@ import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import FairAction, Spec
 from stead_sym.deployment.terminal import called
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.readings import answer, asks_for_progress, has_fair_run
+from stead_sym.verification.findings.occurrences import asks_for_progress
+from stead_sym.verification.readings import answer, has_fair_run
 
 if TYPE_CHECKING:
     from stead_sym.agents.roles import Wrappers
