@@ -24,8 +24,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.errors import InputError
 from stead_sym.evidence.moves import Move
-from stead_sym.evidence.outline import Leg, Numbered, Outline, Remark
-from stead_sym.evidence.outlining import outline
+from stead_sym.evidence.outline import Leg, Numbered, Outline, Remark, outline
 from stead_sym.evidence.tree import Evidence, Node
 from stead_sym.logic.evaluate import holds
 from stead_sym.logic.names import check_known
