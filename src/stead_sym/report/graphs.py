@@ -23,6 +23,7 @@ from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import check_known
 from stead_sym.report.diagram import Arc, By, Diagram, Vertex, Words
 from stead_sym.report.drawing import Drawing, diagram_svg
+from stead_sym.support.printable import plural
 from stead_sym.verification.result import AgentRun, Verification, as_verification
 
 MOST_NODES = 40
@@ -159,7 +160,7 @@ def decision_diagram(
 def _states(number: int) -> str:
     if number >= 10**12:
         return f"{float(number):.2e} states".replace("e+", "e")
-    return f"{number:,} state{'s' * (number != 1)}"
+    return plural(number, "state")
 
 
 def _vertex(graph: DecisionGraph, k: int, always: frozenset[str], link: Callable[[int], str]) -> Vertex:
