@@ -10,8 +10,8 @@ from stead_sym.conformance.conform import Comparison
 from stead_sym.conformance.drafting.drafted import has_effect
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.found import Difference
-from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import CannotLoad, opened
+from stead_sym.conformance.walks import small_restriction
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.semantics import calls_of
 

@@ -27,7 +27,7 @@ from warehouse import warehouse
 
 import stead_sym as st
 from stead_sym.analyses.local.verify import localise
-from stead_sym.report.decision_graph import MOST_LOOKED_AT
+from stead_sym.report.graphs import MOST_LOOKED_AT
 from stead_sym.support.memory import resident, with_huge_pages
 
 WRITTEN: Mapping[str, Callable[..., str]] = {

@@ -28,8 +28,8 @@ from few_records import FewRecords
 from generated import crowds, offices, records
 from stead_sym.analyses.deepening.deepen import deepen
 from stead_sym.analyses.views.needs import Needs, Outside
-from stead_sym.analyses.views.plan import looks
 from stead_sym.analyses.views.shown import always
+from stead_sym.analyses.views.steps import looks
 from stead_sym.errors import NoInitialState, SteadError, Undecided
 
 GENERATORS = {"records": records.text, "crowds": crowds.text, "offices": offices.text}

@@ -19,9 +19,8 @@ from stead_sym.agents.records.digest import digest
 from stead_sym.agents.records.store import open_store
 from stead_sym.agents.wrapper import CanonicalWrapper, WrappedAgent
 from stead_sym.models.agent import ModelAgent
-from stead_sym.models.audit import Candidate, audit, random_renaming, search
+from stead_sym.models.audit import Candidate, Grammar, audit, random_renaming, search
 from stead_sym.models.backends import open_backend
-from stead_sym.models.grammar import Grammar
 
 VALUE = "amelia_davis_8890"
 

@@ -79,7 +79,7 @@ FIRST = {
         "tests/certificate/test_every_number.py",
         "tests/test_views.py",
     ),
-    "/certificate/checker/records": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
+    "/certificate/checker/starting": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/sliced": ("tests/certificate/test_every_number.py", "tests/test_views.py"),
     "/certificate/checker/past": ("tests/certificate/test_kept.py",),
     "/certificate/checker/held": ("tests/certificate/test_kept.py", "tests/certificate"),
@@ -129,7 +129,7 @@ FIRST = {
     "/agents/recorded": ("tests/agents/test_recorded.py", "tests/agents/test_chat.py"),
     "/agents/in_flight": ("tests/agents/test_recorded.py",),
     "/models/chat": ("tests/agents/test_chat.py",),
-    "/agents/wording": ("tests/agents/test_chat.py",),
+    "/support/printable": ("tests/agents/test_chat.py",),
     "/models/function_tools": ("tests/agents/test_chat.py",),
     "/evidence/fair_loop": ("tests/evidence/test_fair_loops.py",),
     "/evidence/replay": ("tests/test_deepening.py", "tests/evidence/test_replay.py"),
@@ -157,7 +157,6 @@ FIRST = {
     "/analyses/deepening/remedy": ("tests/test_growth.py",),
     "/analyses/local": ("tests/local",),
     "/logic/candidates": ("tests/logic",),
-    "/logic/solutions": ("tests/logic",),
     "/analyses/views/slicing": ("tests/test_slicing.py",),
     "/analyses/views/weakening": ("tests/test_weaker_conditions.py",),
     "/analyses/views/obstacle": ("tests/test_weaker_conditions.py",),
@@ -365,7 +364,7 @@ MUTATIONS = (
     ),
     Mutation(
         "solutions: a conjunct about two variables is not decided",
-        "/logic/solutions.py",
+        "/logic/evaluate.py",
         "for part in decided[number]",
         "for part in decided[number] if number",
     ),
@@ -1956,7 +1955,7 @@ MUTATIONS = (
     ),
     Mutation(
         "something is offered wherever something is",
-        "explore/offers.py",
+        "explore/policies.py",
         "return states & ~silent",
         "return states",
     ),
@@ -2193,7 +2192,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a server may say the key",
-        "/agents/wording.py",
+        "/support/printable.py",
         'text = text.replace(secret, "***")',
         "pass",
     ),
@@ -2654,13 +2653,13 @@ MUTATIONS = (
     ),
     Mutation(
         "demands of A[f W g] forget that g was",
-        "/analyses/shield/demands.py",
+        "/analyses/shield/shield.py",
         "fo.Or((left, fo.Since(fo.TRUE, right)))",
         "fo.Or((left, right))",
     ),
     Mutation(
         "a negated EF counts as one that grows",
-        "/analyses/shield/demands.py",
+        "/analyses/shield/shield.py",
         "return not fo.is_temporal(left) and _grows(right)",
         "return _grows(right)",
     ),
@@ -3190,7 +3189,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a weak until asks for progress",
-        "/verification/findings/progress.py",
+        "/verification/findings/occurrences.py",
         'fo.Until("A", weak=False)',
         'fo.Until("A")',
     ),
@@ -3786,7 +3785,7 @@ MUTATIONS = (
     ),
     Mutation(
         "two values of kinds that share a fact somewhere are nowhere apart to the checker",
-        "/certificate/checker/records.py",
+        "/certificate/checker/starting.py",
         "return self._sharing[self._pair(one, other)] < pairs",
         "return not self._sharing[self._pair(one, other)]",
     ),
@@ -3883,8 +3882,8 @@ MUTATIONS = (
     Mutation(
         "a step is looked at where its first change is",
         "/analyses/views/steps.py",
-        "for written in beside:",
-        "for written in beside[:1]:",
+        "for written in beside:\n            y = Counter(x)",
+        "for written in beside[:1]:\n            y = Counter(x)",
     ),
     Mutation(
         "what a step names besides what it writes is not looked at",

@@ -14,7 +14,7 @@ from stead_sym.agents.rules import RuleAgent
 from stead_sym.deployment.deployment import print_deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.engines.symbolic.bdd.manager import Manager
-from stead_sym.engines.symbolic.encode import interleaving
+from stead_sym.engines.symbolic.encode import variable_order
 from stead_sym.engines.symbolic.encode.encoding import Encoding
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.errors import (
@@ -58,7 +58,7 @@ def found(deployment, **options):
 @pytest.mark.parametrize("seed", range(CASES))
 def test_engines_and_domains_agree(seed, monkeypatch):
     """With the bits of small fields interleaved as those of large ones for every second seed."""
-    monkeypatch.setattr(interleaving, "_LARGE", 1 if seed % 2 else 32)
+    monkeypatch.setattr(variable_order, "_LARGE", 1 if seed % 2 else 32)
     try:
         deployment = parse_deployment(integer_deployment(seed))
         explicit = found(deployment, **ENGINES[0])

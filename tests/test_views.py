@@ -33,7 +33,7 @@ from stead_sym.analyses.views.records import forgetting
 from stead_sym.analyses.views.shown import always
 from stead_sym.certificate.checker.needed import Needed
 from stead_sym.certificate.checker.over_names import Given
-from stead_sym.certificate.checker.records import Recorded
+from stead_sym.certificate.checker.starting import Recorded
 from stead_sym.cli.main import main
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import around

@@ -16,8 +16,7 @@ from stead_sym.deployment.files import load
 from stead_sym.deployment.semantics import offer
 from stead_sym.errors import InputError
 from stead_sym.models.agent import ModelAgent
-from stead_sym.models.audit import audit, changed_places, lead, rename, search, values
-from stead_sym.models.grammar import Grammar
+from stead_sym.models.audit import Grammar, audit, changed_places, lead, rename, search, values
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.testing.byte_model import ByteModel
 

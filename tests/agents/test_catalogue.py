@@ -15,9 +15,17 @@ import pytest
 
 from stead_sym.agents.records.digest import digest_file
 from stead_sym.errors import ModelError
-from stead_sym.models import cache
-from stead_sym.models.cache import made_once, models_folder
-from stead_sym.models.catalogue import CATALOGUE, LICENCE, SMOLLM2, WEIGHTS, NamedModel, fetched
+from stead_sym.models import catalogue
+from stead_sym.models.catalogue import (
+    CATALOGUE,
+    LICENCE,
+    SMOLLM2,
+    WEIGHTS,
+    NamedModel,
+    fetched,
+    made_once,
+    models_folder,
+)
 
 pytestmark = pytest.mark.gate
 
@@ -178,9 +186,9 @@ def test_the_second_of_two_that_rename_at_one_time(monkeypatch):
         made_once(target, fill)
         rename(making, target)
 
-    rename = cache._rename
+    rename = catalogue._rename
     calls = iter([raced, rename])
-    monkeypatch.setattr(cache, "_rename", lambda *paths: next(calls)(*paths))
+    monkeypatch.setattr(catalogue, "_rename", lambda *paths: next(calls)(*paths))
     assert (made_once(folder, fill) / "file").read_text() == "whole"
     assert left_behind() == ["some"]
 

@@ -14,8 +14,7 @@ from test_chat import asked, contexts
 
 import stead_sym as st
 from stead_sym.agents.recorded import Asking
-from stead_sym.models.addresses import Address
-from stead_sym.models.connection import Talk, Temporary
+from stead_sym.models.connection import Address, Talk, Temporary
 
 SECONDS = 0.3
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stead_sym.agents.prompts.template import Template
+from stead_sym.agents.prompts.texts import Template
 from stead_sym.errors import InputError
 
 

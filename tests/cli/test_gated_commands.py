@@ -13,9 +13,8 @@ import stead_sym as st
 from pytest_stead.lines import parse
 from stead_sym.analyses.sweeps.plan import read_plan
 from stead_sym.analyses.sweeps.run import Run
-from stead_sym.cli.examples_of_help import subcommands
 from stead_sym.cli.main import main
-from stead_sym.cli.parser import whole_parser
+from stead_sym.cli.parser import subcommands, whole_parser
 from stead_sym.cli.request import add_request, request_of
 from stead_sym.cli.simulate import stepper_of
 from stead_sym.deployment.gates import under_gates

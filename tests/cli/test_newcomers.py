@@ -18,10 +18,9 @@ from pathlib import Path
 import pytest
 
 import stead_sym as st
-from stead_sym.cli.examples_of_help import HELP_EXAMPLES, subcommands
 from stead_sym.cli.main import main
 from stead_sym.cli.new import TEMPLATES, template
-from stead_sym.cli.parser import whole_parser
+from stead_sym.cli.parser import HELP_EXAMPLES, subcommands, whole_parser
 from stead_sym.report.topics import base
 
 pytest_plugins = ["pytester"]

@@ -27,7 +27,7 @@ from generated.offices import text as offices
 from generated.records import text as records
 from stead_sym.conformance.conform import conform
 from stead_sym.conformance.drafting.states import States
-from stead_sym.conformance.restricted import small_restriction
+from stead_sym.conformance.walks import small_restriction
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Assign, Delete, Insert
 from stead_sym.errors import SteadError

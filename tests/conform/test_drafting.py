@@ -20,7 +20,7 @@ from stead_sym.conformance.conform import conform, reached
 from stead_sym.conformance.drafting.drafted import draft_tools, has_effect
 from stead_sym.conformance.drafting.states import States
 from stead_sym.conformance.drafting.text import text_with
-from stead_sym.conformance.restricted import small_restriction
+from stead_sym.conformance.walks import small_restriction
 from stead_sym.deployment.semantics import calls_of, databases
 from stead_sym.deployment.tool import Effect
 from stead_sym.errors import InputError

@@ -20,7 +20,7 @@ from engine_pairs import examples
 from stead_sym.cli.main import main
 from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.moves import Moves
-from stead_sym.evidence.outlining import outline
+from stead_sym.evidence.outline import outline
 from stead_sym.evidence.reading import read_evidence
 from stead_sym.evidence.recorded import recorded_wrappers
 from stead_sym.evidence.tree import Parts, runs

@@ -17,7 +17,7 @@ import stead_sym as st
 from postgresql import server
 from stead_sym.conformance.binding import Binding, sql_tools
 from stead_sym.conformance.conform import conform
-from stead_sym.conformance.restricted import small_restriction
+from stead_sym.conformance.walks import small_restriction
 from stead_sym.deployment.initial import initial_states
 from stead_sym.deployment.restriction import normal_restriction
 from stead_sym.deployment.semantics import calls_of, databases, possible

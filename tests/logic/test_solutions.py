@@ -11,10 +11,8 @@ from strategies import NAMES, POOL, SCHEMA, states, well_sorted
 
 from stead_sym.logic import candidates as candidates_module
 from stead_sym.logic import evaluate as evaluate_module
-from stead_sym.logic import solutions as solutions_module
-from stead_sym.logic.evaluate import holds
+from stead_sym.logic.evaluate import holds, solutions
 from stead_sym.logic.parser import parse_formula
-from stead_sym.logic.solutions import solutions
 from stead_sym.logic.sorts import resolve
 from stead_sym.relational.instance import Instance
 
@@ -42,7 +40,7 @@ def test_a_conjunct_that_is_false_ends_the_search_for_its_variables():
     state = Instance.of(SCHEMA, [("P", (f"c{number}",)) for number in range(3)])
     formula = resolve(parse_formula("P(w) & v = v & ~P(v)"), NAMES, {"v": "a", "w": "a"})
     tried = []
-    with patch.object(solutions_module, "holds", lambda f, *rest: tried.append(f) or holds(f, *rest)):
+    with patch.object(evaluate_module, "holds", lambda f, *rest: tried.append(f) or holds(f, *rest)):
         domains = {"v": frozenset({"c0", "c1", "c2"}), "w": frozenset({"c0", "c1", "c2"})}
         assert list(solutions(formula, domains, state, {})) == []
     assert not any("P(w)" in str(part) for part in tried)

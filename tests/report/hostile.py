@@ -14,7 +14,7 @@ from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Run
 from stead_sym.relational.instance import Fact, Instance
-from stead_sym.report.decision_graph import MOST_CONTEXTS
+from stead_sym.report.graphs import MOST_CONTEXTS
 
 PAYLOADS = (
     "<script>document.title='owned'</script>",

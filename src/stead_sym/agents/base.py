@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from stead_sym.agents.wording import one_line
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError
 from stead_sym.relational.instance import Instance
 from stead_sym.support.html import Displayed, table
+from stead_sym.support.printable import one_line
 from stead_sym.support.progress import Progress
 
 

@@ -23,9 +23,9 @@ from stead_sym.agents.recorded import Again, Asking, RecordedAgent
 from stead_sym.agents.records.digest import digest
 from stead_sym.agents.records.said import Given, is_logprob
 from stead_sym.agents.records.store import Store, open_store
-from stead_sym.agents.wording import one_line
 from stead_sym.deployment.tool import Call
 from stead_sym.errors import AgentError, InputError
+from stead_sym.support.printable import one_line
 
 Choice: TypeAlias = Call | Collection[Call] | Given
 """The answer of a function: a call, or several alternative ones, or either with a note."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stead_sym.agents.base import Agent, Everything
 from stead_sym.agents.rules import RuleAgent
-from stead_sym.agents.wording import without_credentials
 from stead_sym.agents.wrapper import CanonicalWrapper
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import ANY as ANY
@@ -21,6 +20,7 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import nearest
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.relational.schema import Value
+from stead_sym.support.printable import without_credentials
 
 if TYPE_CHECKING:
     from stead_sym.agents.python import Decider

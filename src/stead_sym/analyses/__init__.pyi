@@ -9,7 +9,7 @@ from .deepening.result import Deepening as Deepening
 from .deepening.result import Found as Found
 from .deepening.result import Round as Round
 from .production import Granted as Granted
-from .sweeps.executors import RayExecutor as RayExecutor
 from .sweeps.sweep import Row as Row
 from .sweeps.sweep import Sweep as Sweep
+from .sweeps.work import RayExecutor as RayExecutor
 from .symmetry import Symmetry as Symmetry

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.joint import Joint
 from stead_sym.agents.roles import ANY
-from stead_sym.agents.wording import one_line
 from stead_sym.deployment.harness import under_recorded
 from stead_sym.deployment.parts import AgentRole, Harness
 from stead_sym.deployment.semantics import offer, view
@@ -24,6 +23,7 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.evidence.data import text_digest
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.nauty import CANONICAL_SECONDS
+from stead_sym.support.printable import one_line
 from stead_sym.verification.result import Verification, as_verification
 
 if TYPE_CHECKING:

@@ -255,7 +255,7 @@ class Induction(Struct, frozen=True):
     No step leaves the set if the ``invariants`` of the file, which are proved together with it, are assumed.
     ``shown`` are the indices of the claims. If the deployment is ``watched`` for a claim, views have facts of
     the relations that remember (`checker.watched`). ``constants`` are the constants of open sorts if some
-    constants are treated as ordinary values (`checker.records`). ``answers`` are those of agents that were
+    constants are treated as ordinary values (`checker.starting`). ``answers`` are those of agents that were
     queried (`checker.answered`). If only ``relations`` of the deployment are considered, together with the
     values ``in_use`` of these sorts, the views are those of that slice (`checker.sliced`).
     The bounds that the file declares for the sorts ``without_bounds`` are not assumed. The tools

@@ -28,9 +28,8 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole
 from stead_sym.errors import InputError
 from stead_sym.models.agent import ModelAgent
-from stead_sym.models.audit import Audit, audit, random_renaming, search
+from stead_sym.models.audit import Audit, Grammar, audit, random_renaming, search
 from stead_sym.models.backends import KINDS
-from stead_sym.models.grammar import Grammar
 from stead_sym.relational.schema import Value
 from stead_sym.support.printable import printable
 from stead_sym.verification.verify import verify

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from stead_sym.cli.examples_of_help import subcommands
+from stead_sym.cli.parser import subcommands
 from stead_sym.errors import InputError
 from stead_sym.support.extras import install
 

@@ -14,12 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.modules import user_binding
+from stead_sym.cli.modules import files_read, prints_to_stderr, user_binding
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_binding, add_file
-from stead_sym.cli.printed_by_tools import prints_to_stderr
 from stead_sym.conformance.conform import MAX_STATES, conform
-from stead_sym.conformance.files_read import files_read
 from stead_sym.conformance.found import Conformance
 from stead_sym.conformance.kept import tests_of
 from stead_sym.conformance.printed import conformance_data, print_conformance

@@ -9,10 +9,9 @@ from os.path import lexists
 from pathlib import Path
 
 from stead_sym.cli.limits import add_limits, display
-from stead_sym.cli.modules import user_binding
+from stead_sym.cli.modules import prints_to_stderr, user_binding
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_binding, add_file
-from stead_sym.cli.printed_by_tools import prints_to_stderr
 from stead_sym.conformance.drafting.drafted import MOST_RUNS, draft_tools
 from stead_sym.conformance.drafting.text import summary, text_with
 from stead_sym.deployment.files import load

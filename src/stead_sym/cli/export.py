@@ -24,7 +24,7 @@ from stead_sym.export.smv import to_smv
 from stead_sym.export.sql import Sql, to_sql
 from stead_sym.export.sql_tables import SQL_DIALECTS
 from stead_sym.export.storm import to_storm
-from stead_sym.report.written import refuse_source, write_file
+from stead_sym.report.streams import refuse_source, write_file
 from stead_sym.support.printable import printable
 from stead_sym.verification.verify import verify
 

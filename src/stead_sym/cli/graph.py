@@ -15,7 +15,7 @@ from stead_sym.logic.names import check_known
 from stead_sym.report.diagram import diagram_dot
 from stead_sym.report.drawing import diagram_svg
 from stead_sym.report.graphs import MOST_STATES, graph_of_decisions, graph_of_states, the_only
-from stead_sym.report.written import refuse_source, write_file
+from stead_sym.report.streams import refuse_source, write_file
 from stead_sym.verification.verify import verify
 
 

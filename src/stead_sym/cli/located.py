@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from stead_sym import __version__
 from stead_sym.errors import SteadError
 from stead_sym.report.sarif import MARKER, annotation_lines, error_annotation, sarif_data, sarif_error
-from stead_sym.report.written import prepare_file, write_file
+from stead_sym.report.streams import prepare_file, write_file
 
 if TYPE_CHECKING:
     from stead_sym.analyses.deepening.result import Deepening

@@ -1,20 +1,34 @@
-"""Import a module of the user: an agent, the tools of a system, a binding."""
+"""Import and run code of the user: an agent, the tools of a system, a binding.
+
+One decision: the interpreter reports each file that this code opens (`sys.addaudithook`), since a binding
+reads them in ways of its own. Such a hook cannot be removed; it does nothing unless files are to be noted.
+What C code opens, such as the file of an SQLite database, is not reported.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from functools import reduce
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, redirect_stdout
+from functools import cache, reduce
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from stead_sym.agents.wording import one_line
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
+from stead_sym.support.printable import one_line
 
 if TYPE_CHECKING:
     from stead_sym.conformance.binding import Binding
+
+
+_STDOUT, _STDERR = 1, 2
+
+_noted: list[tuple[dict[str, None], dict[str, None]]] = []
+"""For each user that notes files, innermost last, those that were opened to read and to write."""
 
 
 def user_module(word: str, module: str) -> ModuleType:
@@ -70,3 +84,63 @@ def user_binding(words: str) -> tuple[Binding, ModuleType]:
 def _unloadable(word: str, error: BaseException) -> InputError:
     what = one_line(f"{type(error).__name__}: {error}".removesuffix(": "))
     return InputError(f"{word}: the module cannot be imported: {what}; mend it")
+
+
+@contextmanager
+def prints_to_stderr() -> Iterator[None]:
+    """Send stdout to stderr meanwhile, also that of subprocesses and of libraries in C.
+
+    So stdout has the report alone.
+    """
+    try:
+        is_own = sys.stdout.fileno() == _STDOUT
+    except (OSError, AttributeError):  # another stream stands for it
+        is_own = False
+    if not is_own:
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, _STDOUT)
+        os.close(kept)
+
+
+@contextmanager
+def files_read() -> Iterator[Collection[Path]]:
+    """Yield a collection of the files that are read meanwhile and not written; it is complete at the end."""
+    _hook()
+    read, written = dict[str, None](), dict[str, None]()
+    found: set[Path] = set()
+    _noted.append((read, written))
+    try:
+        yield found
+    finally:
+        _noted.remove((read, written))
+        found |= {Path(name).resolve() for name in read if name not in written and os.path.isfile(name)}
+
+
+@cache
+def _hook() -> None:
+    """Have opened files noted, in this process once."""
+    sys.addaudithook(_note)
+
+
+def _note(event: str, arguments: tuple[object, ...]) -> None:
+    if event != "open" or not _noted:
+        return
+    name, mode, flags = arguments
+    if not isinstance(name, str | bytes):
+        return
+    if isinstance(mode, str):
+        writes = any(letter in mode for letter in "wax+")
+    else:
+        writes = isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
+    path = os.path.abspath(os.fsdecode(name))
+    for read, written in _noted:
+        (written if writes else read)[path] = None

@@ -13,6 +13,7 @@ from stead_sym.logic.parser import MAX_DIGITS
 if TYPE_CHECKING:
     from stead_sym.verification.options import Domain
 
+
 Options: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 """A target for options: a command, or a group of its options under a heading of their own."""
 

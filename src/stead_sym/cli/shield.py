@@ -23,8 +23,7 @@ from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError, Undecided
 from stead_sym.logic.names import is_name
 from stead_sym.report.shield import Form, print_shield, shield_data, text_of
-from stead_sym.report.streams import console_on
-from stead_sym.report.written import refuse_source, write_file
+from stead_sym.report.streams import console_on, refuse_source, write_file
 
 
 def add_shield(parser: argparse.ArgumentParser) -> None:

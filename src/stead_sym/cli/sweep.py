@@ -7,10 +7,10 @@ import json
 import sys
 from pathlib import Path
 
-from stead_sym.analyses.sweeps.executors import RayExecutor
 from stead_sym.analyses.sweeps.plan import read_plan
 from stead_sym.analyses.sweeps.sweep import TRIES, Row, sweep
 from stead_sym.analyses.sweeps.table import label, print_sweep, sweep_csv, sweep_data
+from stead_sym.analyses.sweeps.work import RayExecutor
 from stead_sym.cli.numbers import positive
 from stead_sym.cli.options import add_harness, harness_of
 from stead_sym.report.streams import console_on

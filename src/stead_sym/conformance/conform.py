@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import stead_sym.logic.syntax as fo
-from stead_sym.conformance.beyond import Cells, differing
 from stead_sym.conformance.binding import Binding
+from stead_sym.conformance.bound_tables import Cells, differing
 from stead_sym.conformance.found import Conformance, Difference, Exercised, Kind
 from stead_sym.conformance.interleaved import Interleaver
 from stead_sym.conformance.system import CannotLoad, System, Unlisted, opened

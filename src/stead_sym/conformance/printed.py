@@ -12,6 +12,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.evidence.document import Json
 from stead_sym.relational.instance import Instance
 from stead_sym.report.streams import console_on
+from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Table, Text, indented, labelled
 
 MOST_LINES = 30
@@ -63,8 +64,7 @@ def _run(found: Conformance) -> RenderableType:
 def _notes(name: str, one: Exercised) -> Iterator[str]:
     """Yield a line for errors, for other tables, and for each literal with one truth value only."""
     if one.raised:
-        calls = "1 call" if one.raised == 1 else f"{one.raised:,} calls"
-        yield f"{name}: {calls} raised an error, and did what the file says all the same"
+        yield f"{name}: {plural(one.raised, 'call')} raised an error, and did what the file says all the same"
     if one.beyond:
         yield f"{name}: it also changes {', '.join(one.beyond)}, which no relation has"
     for literal, truth in one.never:

@@ -24,12 +24,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from stead_sym.conformance.beyond import Beyond
 from stead_sym.conformance.binding import Binding, McpTool
-from stead_sym.conformance.bound_tables import BoundTables, reason_of, shown_url
-from stead_sym.conformance.calling import Caller, let_interrupt, statements
-from stead_sym.conformance.loading import Loader
-from stead_sym.conformance.servers import serving
+from stead_sym.conformance.bound_tables import Beyond, BoundTables, Loader, reason_of, shown_url
+from stead_sym.conformance.calling import Caller, let_interrupt, serving, statements
 from stead_sym.data.spelling import Unusable, spelled, text_of
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.tool import Call

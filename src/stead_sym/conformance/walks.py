@@ -16,9 +16,9 @@ from random import Random
 
 from stead_sym.conformance.binding import Binding
 from stead_sym.conformance.found import Difference, Kind, Walk
-from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import CannotLoad, System, Unlisted
 from stead_sym.deployment.deployment import Deployment
+from stead_sym.deployment.restriction import Derivation, Restriction
 from stead_sym.deployment.semantics import breaks_claim, calls_of, databases, is_possible
 from stead_sym.deployment.tool import Call
 from stead_sym.relational.canonical import isomorphic
@@ -189,3 +189,20 @@ def _size(difference: Difference) -> tuple[int, int]:
     """Return what shorter walks are compared by."""
     walk = difference.walk
     return (0, 0) if walk is None else (len(walk.calls), len(walk.start))
+
+
+def small_restriction(deployment: Deployment, state: Instance | None = None) -> Restriction:
+    """Return a restriction to constants and the values of a state; beyond it are those that are fresh."""
+    active = {} if state is None else state.active_domain
+    values = {
+        sort.name: sort.values
+        or (*dict.fromkeys([*deployment.constants[sort.name], *sorted(active.get(sort.name, ()))]),)
+        for sort in deployment.schema.sorts
+    }
+    return Restriction(
+        values,
+        {
+            sort.name: Derivation(sort.name, 0, 0, 0, None, sort.values is not None, len(values[sort.name]))
+            for sort in deployment.schema.sorts
+        },
+    )

@@ -20,7 +20,7 @@ from stead_sym.errors import DeclarationError, InputError
 from stead_sym.logic.names import Names, is_name
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Schema, Sort, Value
-from stead_sym.support.collecting import seldom_collecting
+from stead_sym.support.memory import seldom_collecting
 
 
 @dataclass(slots=True)

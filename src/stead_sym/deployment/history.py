@@ -27,8 +27,7 @@ from typing import assert_never
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.following import Before, Kept, LastStep, SinceThen
 from stead_sym.deployment.tool import Call
-from stead_sym.logic.evaluate import holds
-from stead_sym.logic.solutions import solutions
+from stead_sym.logic.evaluate import holds, solutions
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
 

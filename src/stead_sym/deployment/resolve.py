@@ -48,8 +48,7 @@ from stead_sym.deployment.resolve_tools import (
 )
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.columns import by_position, left_out
-from stead_sym.logic.names import Head
+from stead_sym.logic.names import Head, by_position, left_out
 from stead_sym.logic.sorts import Names, check_name, expand, is_wildcard, nearest, resolve, substitute
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references
 from stead_sym.relational.schema import Relation, Schema, Sort, Value, is_numeral

@@ -24,7 +24,7 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.columns import column_named, left_out
+from stead_sym.logic.names import column_named, left_out
 from stead_sym.logic.sorts import OF_DATABASES, Names, check_name, is_wildcard, resolve, substitute
 from stead_sym.logic.substitution import expand, fresh_name
 from stead_sym.relational.schema import Relation

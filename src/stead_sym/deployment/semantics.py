@@ -33,8 +33,7 @@ from stead_sym.deployment.tool import (
     Tool,
 )
 from stead_sym.errors import DeclarationError
-from stead_sym.logic.evaluate import denoted_by, holds
-from stead_sym.logic.solutions import solutions
+from stead_sym.logic.evaluate import denoted_by, holds, solutions
 from stead_sym.relational.instance import Fact, Instance, broken_keys, broken_references, out_of_range
 from stead_sym.relational.schema import Value
 

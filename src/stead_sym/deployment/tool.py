@@ -108,6 +108,12 @@ class Ensure(Located):
 Statement: TypeAlias = Choose | Fresh | Insert | Delete | Assign | Clear | Ensure
 
 
+def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
+    """Return the variables of an effect that an insertion or deletion mentions, except its own binders."""
+    own = {binder.name for binder in statement.binders}
+    return (fo.free_variables(statement.atom) | fo.free_variables(statement.where)) - own
+
+
 @dataclass(frozen=True, slots=True)
 class Effect(Located):
     """One `effect` block. The blocks of a tool are alternatives; one is enabled if ``when`` is true.

@@ -19,6 +19,7 @@ from stead_sym.evidence.tree import Evidence
 from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 from stead_sym.support.html import Displayed, paragraph
+from stead_sym.support.printable import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Shown(Displayed):
 
     def __str__(self: StateSet) -> str:
         """Return the number of states as text."""
-        return f"{self.count:,} state{'s' * (self.count != 1)}"
+        return plural(self.count, "state")
 
     def _repr_html_(self: StateSet) -> str:
         some = self.sample(SHOWN_STATES)

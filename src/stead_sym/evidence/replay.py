@@ -23,7 +23,7 @@ from stead_sym.deployment.semantics import breaks_claim, enabled, is_possible, l
 from stead_sym.deployment.tool import Call
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.fair_loop import FairLoop
-from stead_sym.evidence.outlining import outline
+from stead_sym.evidence.outline import outline
 from stead_sym.evidence.recorded import NotRecorded
 from stead_sym.evidence.tree import Evaluated, Evidence, Node, Parts, Run, Unshown, Values, states_along
 from stead_sym.logic.evaluate import declared, holds

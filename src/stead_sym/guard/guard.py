@@ -31,7 +31,7 @@ from stead_sym.deployment.deployment import Deployment, as_deployment
 from stead_sym.errors import InputError
 from stead_sym.export.schemas import arguments_schema
 from stead_sym.guard.cells import Cells
-from stead_sym.guard.coverage import LiveCoverage
+from stead_sym.guard.coverage import LiveCoverage, read_state
 from stead_sym.guard.decision import (
     Allowed,
     Decision,
@@ -44,7 +44,6 @@ from stead_sym.guard.decision import (
     shown,
 )
 from stead_sym.guard.forwarding import Forwarding
-from stead_sym.guard.live_state import read_state
 from stead_sym.guard.log import DecisionLog
 from stead_sym.guard.plans import Plans
 from stead_sym.guard.rules import gates_named, gates_of_shield

@@ -3,7 +3,7 @@
 Quantifiers range over the active domain; an atom with an inactive argument is false, since no fact holds it;
 equality compares identifiers, active or not. A term with `+`, `-`, `count` or `sum` denotes an integer,
 identified with the value that is its numeral. Over many values a quantifier tries only those that can decide
-it (`candidates`).
+it (`logic.candidates`).
 """
 
 from __future__ import annotations
@@ -232,3 +232,34 @@ def _primed(after: Instance | None) -> Instance:
     if after is None:
         raise ValueError("a primed symbol is read outside `ensure`")
     return after
+
+
+def solutions(
+    formula: fo.Expanded,
+    domains: Mapping[str, Collection[Value]],
+    state: Instance,
+    assignment: Mapping[str, Value],
+) -> Iterator[Mapping[str, Value]]:
+    """Yield the σ' ⊇ σ with (D, σ') ⊨ f that give each variable of ``domains`` a value of its domain.
+
+    σ is the assignment; a variable of ``domains`` shadows its own there. The order is that of the domains.
+    Variables get values one after the other. A conjunct is decided as soon as all of its variables have
+    values.
+    """
+    names = tuple(domains)
+    place = {name: number for number, name in enumerate(names, start=1)}
+    decided: list[list[fo.Formula]] = [[] for _ in range(len(names) + 1)]
+    for part in fo.conjuncts(formula):
+        decided[max((place.get(name, 0) for name in fo.free_variables(part)), default=0)].append(part)
+
+    def extended(sigma: Mapping[str, Value], number: int) -> Iterator[Mapping[str, Value]]:
+        if not all(holds(part, state, sigma) for part in decided[number]):
+            return
+        if number == len(names):
+            yield sigma
+            return
+        name = names[number]
+        for value in sorted(worth_trying(domains[name], formula, name, state, sigma)):
+            yield from extended({**sigma, name: value}, number + 1)
+
+    return extended({name: value for name, value in assignment.items() if name not in domains}, 0)

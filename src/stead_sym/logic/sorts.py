@@ -17,11 +17,11 @@ from typing import TypeAlias
 
 import stead_sym.logic.syntax as fo
 from stead_sym.errors import DeclarationError, Span
-from stead_sym.logic.columns import by_position
 from stead_sym.logic.derived import meaning
-from stead_sym.logic.names import WORDS, Names, check_name, nearest
+from stead_sym.logic.names import WORDS, Names, by_position, check_name, nearest
 from stead_sym.logic.substitution import expand, substitute
 from stead_sym.relational.schema import Schema, is_numeral
+from stead_sym.support.printable import plural
 
 __all__ = ["WORDS", "Names", "check_name", "expand", "nearest", "resolve", "substitute", "variables_by_sort"]
 
@@ -265,7 +265,8 @@ class _Inference:
         if len(written) != len(signature):
             takes = ", ".join(signature) or "none"
             raise DeclarationError(
-                f"{name} takes {_arguments(len(signature))} ({takes}), not {len(written)}; give it that many",
+                f"{name} takes {plural(len(signature), 'argument')} ({takes}), not {len(written)};"
+                " give it that many",
                 span,
             )
         args: list[fo.Term] = []
@@ -590,10 +591,6 @@ def used_sort(formula: fo.Expanded, name: str, schema: Schema) -> str | None:
                     pass
         if len(equal) == size:
             return None
-
-
-def _arguments(count: int) -> str:
-    return "1 argument" if count == 1 else f"{count} arguments"
 
 
 def variables_by_sort(formula: fo.Expanded) -> Mapping[str, int]:

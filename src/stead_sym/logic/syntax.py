@@ -241,7 +241,7 @@ class Atom(_Composable):
     """`P(t1, …, tq)`, or, with ``primed``, `P'(…)` in the successor state (only in `ensure`).
 
     In a raw formula the name may also be that of a definition, and the arguments may be those of named
-    ``columns``, `P(c = t, …)`, which `logic.columns` translates to positions. A resolved atom with a `Sum` or
+    ``columns``, `P(c = t, …)`, which `logic.names` translates to positions. A resolved atom with a `Sum` or
     a `Tally` has the ``sorts`` of the columns; it is false if the integer is no value of its column's sort.
     """
 

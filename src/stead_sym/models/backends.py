@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stead_sym.agents.wording import without_credentials
 from stead_sym.errors import InputError
 from stead_sym.logic.names import nearest
 from stead_sym.models.catalogue import CATALOGUE, WEIGHTS, Say, fetched
 from stead_sym.models.engine_options import EngineOptions
+from stead_sym.support.printable import without_credentials
 
 if TYPE_CHECKING:
     from stead_sym.models.backend import Backend

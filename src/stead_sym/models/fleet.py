@@ -17,8 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, Self, TypeVar
 
 from stead_sym.errors import ModelError
-from stead_sym.models.addresses import Address
-from stead_sym.models.connection import Patience, Talk, Temporary
+from stead_sym.models.connection import Address, Patience, Talk, Temporary
 
 Tag = TypeVar("Tag")
 

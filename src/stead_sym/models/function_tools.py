@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from stead_sym.agents.wording import one_line
 from stead_sym.deployment.tool import Call, Tool
 from stead_sym.errors import InputError
+from stead_sym.support.printable import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

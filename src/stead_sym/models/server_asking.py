@@ -11,14 +11,12 @@ import msgspec
 from stead_sym.agents.records.digest import spelled, spelled_tokens
 from stead_sym.agents.records.possible import Tokens
 from stead_sym.errors import ModelError
-from stead_sym.models.addresses import Address
 from stead_sym.models.asking import Question, Said
 from stead_sym.models.backend import Tokenizer, Written
-from stead_sym.models.connection import Patience
+from stead_sym.models.connection import Address, Patience, json_or_none
 from stead_sym.models.engine_answers import Question as Sampling
 from stead_sym.models.engine_answers import Sampled, checked, questions, read_by
 from stead_sym.models.fleet import Fleet
-from stead_sym.models.server_answers import json_or_none
 from stead_sym.models.server_cards import are_tokens
 
 _NO_COMPLETION = (

@@ -10,8 +10,7 @@ from typing import Any, TypeGuard
 
 from stead_sym.agents.records.digest import spelled
 from stead_sym.errors import ModelError
-from stead_sym.models.addresses import Address
-from stead_sym.models.connection import EXTRA, Patience, Talk, Temporary
+from stead_sym.models.connection import EXTRA, Address, Patience, Talk, Temporary
 from stead_sym.models.tokenizer import ChatTokenizer
 
 _START_SECONDS = 60.0

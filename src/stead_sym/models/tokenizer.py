@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from stead_sym.agents.prompts.prompt import Message
 from stead_sym.agents.records.digest import digest
 from stead_sym.agents.records.possible import Tokens
-from stead_sym.agents.wording import one_line
 from stead_sym.errors import ModelError
 from stead_sym.models.control_tokens import ControlTokens, HubVocabulary
 from stead_sym.support.extras import install
+from stead_sym.support.printable import one_line
 
 Loaded = TypeVar("Loaded")
 

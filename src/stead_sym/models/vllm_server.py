@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stead_sym.agents.records.said import Unforced
-from stead_sym.agents.wording import without_credentials
 from stead_sym.errors import ModelError
-from stead_sym.models.addresses import Address
 from stead_sym.models.asking import Question, Said
 from stead_sym.models.backend import Request, Written
-from stead_sym.models.connection import Patience, Talk
+from stead_sym.models.connection import Address, Patience, Talk
 from stead_sym.models.server_asking import ServedTokenizer, ServerAsking
 from stead_sym.models.server_cards import FirstWords, card_of, own_tokenizer
+from stead_sym.support.printable import without_credentials
 
 IN_FLIGHT = 256
 """The maximum number of requests at one server at a time."""

@@ -20,7 +20,7 @@ from stead_sym.evidence.data import evidence_data
 from stead_sym.evidence.document import FORMAT, Json
 from stead_sym.evidence.moves import Moves
 from stead_sym.report.evidence import MARKER, Subject, evidence_text, subject, subject_of
-from stead_sym.report.written import write_file
+from stead_sym.report.streams import write_file
 from stead_sym.verification.result import Verification
 from stead_sym.verification.verdict import Verdict
 

@@ -8,22 +8,24 @@ from pathlib import Path
 from rich.text import Text
 
 from stead_sym.analyses.deepening.result import Deepening
-from stead_sym.report.decision_graph import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.domains import domain_text
+from stead_sym.report.graphs import MOST_LOOKED_AT, decision_graph
 from stead_sym.report.page_decisions import Budget, decisions_of
 from stead_sym.report.page_deepening import deepening_html
 from stead_sym.report.page_frame import MARKER, WORST_FIRST, answered, page_of, section_of
-from stead_sym.report.page_numbers import domain_section, pairs, statistics_section
 from stead_sym.report.page_sections import (
     deployment_section,
+    domain_section,
     evidence_section,
     findings_section,
     hypotheses_section,
+    pairs,
+    statistics_section,
     verdicts_section,
 )
 from stead_sym.report.partial import KnownVerdict
+from stead_sym.report.streams import prepare_file, write_file
 from stead_sym.report.terminal import reached
-from stead_sym.report.written import prepare_file, write_file
 from stead_sym.support.html import Html, tag
 from stead_sym.support.printable import plural
 from stead_sym.verification.result import Verification

@@ -13,8 +13,8 @@ from stead_sym.agents.prompts.prompt import Message
 from stead_sym.agents.records.answer import Answer
 from stead_sym.agents.records.said import Decoding, Given, Samples
 from stead_sym.agents.records.weight import freedom_words, weight_words
-from stead_sym.report.decision_graph import NOT_COUNTED, DecisionGraph, decision_diagram
 from stead_sym.report.drawing import diagram_svg
+from stead_sym.report.graphs import NOT_COUNTED, DecisionGraph, decision_diagram
 from stead_sym.support.html import Content, Html, joined, tag
 from stead_sym.support.printable import plural
 from stead_sym.verification.result import AgentRun, Verification

@@ -15,11 +15,12 @@ from stead_sym.deployment.trace import as_changes
 from stead_sym.relational.instance import Fact
 from stead_sym.report.obstacle import call_words, changed, in_the_way, put_in, told
 from stead_sym.report.page_frame import answered, page_of, section_of
-from stead_sym.report.page_numbers import pairs, table_of
 from stead_sym.report.page_sections import (
     deployment_section,
     finding_of,
     hypotheses_table,
+    pairs,
+    table_of,
     verdict_opening,
     verdict_scope,
 )

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from stead_sym.agents.records.weight import is_weighed, weight_words
-from stead_sym.deployment.folding import Folded, folded
-from stead_sym.deployment.trace import Change, as_changes
+from stead_sym.deployment.trace import Change, Folded, as_changes, folded
 from stead_sym.evidence.moves import MOST_OUTCOMES, Move
-from stead_sym.evidence.outline import Numbered, Outline
-from stead_sym.evidence.outlining import outline
+from stead_sym.evidence.outline import Numbered, Outline, outline
 from stead_sym.relational.instance import Fact
 from stead_sym.report.evidence import constraints_met, constraints_of
 from stead_sym.report.page_decisions import decision_anchor

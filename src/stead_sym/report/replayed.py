@@ -11,13 +11,11 @@ from rich.console import Console, Group
 
 from stead_sym.deployment.trace import Step
 from stead_sym.evidence.moves import Move, Moves
-from stead_sym.evidence.outline import Leg
-from stead_sym.evidence.outlining import outline
+from stead_sym.evidence.outline import Leg, outline
 from stead_sym.evidence.replay import Replayed
 from stead_sym.evidence.tree import Evidence, Node, Run, states_along
 from stead_sym.relational.instance import Instance
-from stead_sym.report.evidence import constraints_of, shown_runs
-from stead_sym.report.evidence_decisions import shown_decisions
+from stead_sym.report.evidence import constraints_of, shown_decisions, shown_runs
 from stead_sym.support.wrapping import indented
 
 

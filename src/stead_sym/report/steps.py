@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from stead_sym.agents.records.weight import is_weighed, weight_words
-from stead_sym.deployment.folding import Folded, folded
-from stead_sym.deployment.trace import Step, as_changes
+from stead_sym.deployment.trace import Folded, Step, as_changes, folded
 from stead_sym.evidence.moves import Move
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.support.printable import printable, printable_lines

@@ -1,8 +1,11 @@
-"""The streams that commands write to.
+"""The output of commands: streams, and files at paths that the user gives.
 
 One decision: output is made safe for the stream. A character that its encoding lacks becomes a question mark.
 A control character, which may come from any file, is written as its escape sequence. If the stream is no
 terminal, spaces at the ends of lines are removed.
+
+An existing file is inspected before the verification starts. A report or a log replaces an earlier one only,
+and nothing replaces the deployment, so that a mistyped path destroys no file.
 """
 
 from __future__ import annotations
@@ -10,11 +13,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable
+from os.path import samefile
+from pathlib import Path
 from typing import TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from stead_sym.errors import InputError
 from stead_sym.support.printable import printable_lines
 
 _WIDTH = 80
@@ -67,3 +73,49 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Raise `BrokenPipeError` for the caller; the inherited method exits with status 1."""
         raise BrokenPipeError
+
+
+def prepare_file(path: Path, marker: str, what: str) -> None:
+    """Raise `InputError` if a file cannot be written, before there is anything to write.
+
+    This is so if the folder does not exist, and if the path has a file that is no ``what``, which begins with
+    ``marker``. A device and a pipe are not touched: they accept any content, once.
+    """
+    try:
+        there = path.exists() or path.is_symlink()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            return
+        if there:
+            with path.open("rb") as file:
+                head = file.read(len(marker.encode())).decode("utf-8", "replace")
+            if head and head != marker:
+                raise InputError(f"{path}: is there already, and is no {what}; give another file")
+        with path.open("ab"):
+            pass
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def refuse_source(target: str, source: str) -> None:
+    """Raise `InputError` if the file to write is the deployment itself."""
+    try:
+        same = samefile(target, source)
+    except OSError:  # one of them is no file, or does not exist yet
+        same = False
+    if same:
+        raise InputError(f"{target}: is the deployment itself; name another file")
+
+
+def write_file(path: str | Path, text: str) -> None:
+    """Write a file; `InputError` if that is impossible."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def unwritable(path: str | Path, error: OSError) -> InputError:
+    """Return the error for a file that cannot be written."""
+    return InputError(f"{path}: cannot be written ({error.strerror or error}); name another file")

@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.trace import Trace
-from stead_sym.evidence.outlining import outline
+from stead_sym.evidence.outline import outline
 from stead_sym.report.steps import MovesOf, StepRow, step_table
 from stead_sym.support.printable import plural
 from stead_sym.support.wrapping import Table, Text, headed, indented, labelled

@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType, convert
 from rich.console import Console, Group, RenderableType
 
 from stead_sym.analyses.views.parts import MOST_RECORDS
-from stead_sym.analyses.views.plan import How, Look, ViewsPlan
+from stead_sym.analyses.views.steps import How, Look, ViewsPlan
 from stead_sym.evidence.document import Count, Document, Json
 from stead_sym.report.data import gates_data
 from stead_sym.report.document import GateData

@@ -34,8 +34,7 @@ from stead_sym.engines.protocol import Choosers, Engine
 from stead_sym.errors import CanonicalLimit, Undecided
 from stead_sym.evidence.tree import Evidence, Run, Unshown
 from stead_sym.relational.instance import Instance
-from stead_sym.verification.findings.occurrences import quantifies
-from stead_sym.verification.findings.progress import asks_for_progress
+from stead_sym.verification.findings.occurrences import asks_for_progress, quantifies
 
 MOST_STATES = 100_000
 """The largest number of states for which `verify` decides truth for every resolution of the choices."""

@@ -60,8 +60,7 @@ from stead_sym.engines.protocol import Choosers, Engine
 from stead_sym.evidence.tree import Evidence
 from stead_sym.logic.substitution import substitute
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.occurrences import quantifies
-from stead_sym.verification.findings.progress import asks_for_progress
+from stead_sym.verification.findings.occurrences import asks_for_progress, quantifies
 from stead_sym.verification.orbits import Open
 
 CONFIDENCE = 0.95

@@ -36,7 +36,7 @@ from stead_sym.verification.answers import of_broken, of_engine, refuted
 from stead_sym.verification.audit import audit
 from stead_sym.verification.calls import changed_by_calls
 from stead_sym.verification.explore import explored, telling_apart, watching
-from stead_sym.verification.findings.accepted import without_accepted
+from stead_sym.verification.findings.finding import without_accepted
 from stead_sym.verification.findings.gates import shares
 from stead_sym.verification.findings.ranges import without_difference
 from stead_sym.verification.findings.reached import Examined, nowhere_fair, reached_findings

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stead_sym.agents.prompts.template import Template
+from stead_sym.agents.prompts.texts import Template
 from stead_sym.deployment.tool import Tool
 from stead_sym.errors import InputError
 

@@ -37,8 +37,14 @@ from typing import NamedTuple
 
 from stead_sym.agents.base import DecisionContext
 from stead_sym.agents.prompts.paper import is_paper, paper_prompt
-from stead_sym.agents.prompts.template import Template
-from stead_sym.agents.prompts.texts import call_templates, own_text, packaged, read_texts, tool_schemas
+from stead_sym.agents.prompts.texts import (
+    Template,
+    call_templates,
+    own_text,
+    packaged,
+    read_texts,
+    tool_schemas,
+)
 from stead_sym.deployment.callers import self_place
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import AgentRole, Calls

@@ -23,11 +23,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from stead_sym.agents.wording import without_secrets
 from stead_sym.errors import StoreError
 from stead_sym.support.extras import install
 from stead_sym.support.interrupts import uninterrupted
-from stead_sym.support.printable import printable
+from stead_sym.support.printable import printable, without_secrets
 
 APPLICATION = 0x53544541  # "STEA", which identifies the SQLite files of stores
 VERSION = 2

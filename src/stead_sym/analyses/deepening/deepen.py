@@ -28,12 +28,11 @@ from stead_sym.analyses.deepening.fragment import (
     starting_beyond,
 )
 from stead_sym.analyses.deepening.growth import Growth, growth
-from stead_sym.analyses.deepening.hypotheses import rests_on
 from stead_sym.analyses.deepening.recover import recovered
 from stead_sym.analyses.deepening.remedy import Remedy, remedy
 from stead_sym.analyses.deepening.result import Deepening, Found, Round
 from stead_sym.analyses.deepening.schedule import bounds_to_try
-from stead_sym.analyses.deepening.verdicts import Verdicts
+from stead_sym.analyses.deepening.verdicts import Verdicts, rests_on
 from stead_sym.analyses.views.every_number import EveryNumber
 from stead_sym.analyses.views.proposing import proposed
 from stead_sym.analyses.views.records import crowded
@@ -49,9 +48,8 @@ from stead_sym.evidence.prefix import breach
 from stead_sym.relational.nauty import CANONICAL_SECONDS
 from stead_sym.support.progress import Progress, saying
 from stead_sym.verification.audit import of_decisions
-from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.answered import answer_findings
-from stead_sym.verification.findings.finding import Finding
+from stead_sym.verification.findings.finding import Finding, without_accepted
 from stead_sym.verification.findings.reached import nowhere_fair
 from stead_sym.verification.hypotheses import Hypotheses
 from stead_sym.verification.options import EngineName, Options

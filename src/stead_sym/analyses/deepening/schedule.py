@@ -15,8 +15,8 @@ import stead_sym.logic.syntax as fo
 from stead_sym.analyses.deepening.fragment import Bounds, initial_bounds
 from stead_sym.analyses.deepening.result import Round
 from stead_sym.analyses.views.needs import Outside
-from stead_sym.analyses.views.plan import needed
 from stead_sym.analyses.views.shown import always
+from stead_sym.analyses.views.steps import needed
 from stead_sym.deployment.deployment import Deployment
 
 

@@ -23,13 +23,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from stead_sym.agents.wording import one_line
 from stead_sym.analyses.sweeps.run import Run
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import read_text
 from stead_sym.deployment.parts import AS_WRITTEN, Harness
 from stead_sym.errors import InputError, SteadError
 from stead_sym.logic.names import nearest
+from stead_sym.support.printable import one_line
 
 _AXES = ("deployment", "size", "agent", "gates", "calls", "prompts", "engine", "domain")
 _LISTS = ("specs", "options")

@@ -23,9 +23,8 @@ from typing import IO, TypeAlias
 
 from msgspec import ValidationError, convert
 
-from stead_sym.analyses.sweeps.executors import local
 from stead_sym.analyses.sweeps.run import Run
-from stead_sym.analyses.sweeps.work import Result, carry_out
+from stead_sym.analyses.sweeps.work import Result, carry_out, local
 from stead_sym.errors import InputError, Undecided, at_least_one
 from stead_sym.support.html import paragraph, table
 

@@ -31,7 +31,6 @@ from operator import or_
 
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.base import DecisionContext
-from stead_sym.agents.wording import one_line
 from stead_sym.agents.wrapper import CanonicalWrapper, Decision
 from stead_sym.analyses.views.closure import Closure
 from stead_sym.analyses.views.needs import Needs, Number, Outside
@@ -47,6 +46,7 @@ from stead_sym.logic.kernel import core
 from stead_sym.logic.substitution import substitute
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Value
+from stead_sym.support.printable import one_line
 from stead_sym.verification.audit import of_decisions
 
 MOST_CONTEXTS = 64

@@ -30,7 +30,6 @@ from stead_sym.analyses.views.growing_slices import slices
 from stead_sym.analyses.views.needs import Needs, Outside, deciding
 from stead_sym.analyses.views.obstacle import Obstacle, breaking, obstacle
 from stead_sym.analyses.views.parts import AT_FIRST, AT_LAST, MOST_RECORDS, HowFar
-from stead_sym.analyses.views.plan import How, Sought, ViewsPlan, looks, needed
 from stead_sym.analyses.views.records import Records, crowded, forgetting
 from stead_sym.analyses.views.shown import (
     LACKING,
@@ -43,6 +42,7 @@ from stead_sym.analyses.views.shown import (
     claims_not_shown,
 )
 from stead_sym.analyses.views.slicing import Slice
+from stead_sym.analyses.views.steps import How, Sought, ViewsPlan, looks, needed
 from stead_sym.analyses.views.vacuity import empty_premises, idle_tools
 from stead_sym.analyses.views.watching import watched
 from stead_sym.analyses.views.weakening import LeftOut, in_words, is_free, resting_on_none, stronger, without

@@ -36,7 +36,7 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.logic.names import constants
 from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Schema, TextValue, Value
-from stead_sym.support.collecting import seldom_collecting
+from stead_sym.support.memory import seldom_collecting
 
 MOST_CONSTANTS = 12
 """Up to this many identifiers of `init` of open sorts stay constants, even if nothing mentions them."""

@@ -37,7 +37,17 @@ import stead_sym.logic.syntax as fo
 from stead_sym.analyses.views.needs import Outside
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.parts import Initially, Parts
-from stead_sym.deployment.tool import Choose, Clear, Delete, Effect, Fresh, Insert, Statement, Tool
+from stead_sym.deployment.tool import (
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Fresh,
+    Insert,
+    Statement,
+    Tool,
+    mentioned_variables,
+)
 from stead_sym.deployment.witnesses import is_old
 from stead_sym.logic.folding import negate
 from stead_sym.logic.kernel import Core, core
@@ -244,7 +254,7 @@ class _Slicing:
                 case Fresh(binder) if binder.name not in read:
                     continue
                 case Insert() | Delete():
-                    read |= _variables_of(statement)
+                    read |= mentioned_variables(statement)
                 case _:
                     pass
             used.append(statement)
@@ -338,11 +348,6 @@ def _holds(relation: Relation, column: int) -> Core:
     return found
 
 
-def _variables_of(statement: Insert | Delete) -> frozenset[str]:
-    bound = {binder.name for binder in statement.binders}
-    return (fo.free_variables(statement.atom) | fo.free_variables(statement.where)) - bound
-
-
 def _variables(effect: Effect) -> frozenset[str]:
     """Return the variables that occur in an alternative, its own included."""
     found = fo.free_variables(effect.when)
@@ -351,7 +356,7 @@ def _variables(effect: Effect) -> frozenset[str]:
             case Choose(_, where):
                 found |= fo.free_variables(where)
             case Insert() | Delete():
-                found |= _variables_of(statement)
+                found |= mentioned_variables(statement)
             case _:
                 pass
     return found

@@ -17,8 +17,8 @@ from itertools import chain
 import stead_sym.logic.syntax as fo
 from stead_sym.certificate.checker.answered import Answered
 from stead_sym.certificate.checker.over_names import Given, View
-from stead_sym.certificate.checker.records import mentioned, valued
 from stead_sym.certificate.checker.sliced import Sliced
+from stead_sym.certificate.checker.starting import mentioned, valued
 from stead_sym.certificate.checker.statement import Sentence, always, deployment_of, sentences
 from stead_sym.certificate.checker.views import Views
 from stead_sym.certificate.checker.watched import watched

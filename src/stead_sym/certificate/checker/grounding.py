@@ -59,7 +59,7 @@ class Leaf:
 class Grounding:
     """The tools of a deployment over the states of ``reached`` (R).
 
-    With ``any_value`` a chosen value need not be active (`checker.records`).
+    With ``any_value`` a chosen value need not be active (`checker.starting`).
     """
 
     space: Space

@@ -36,7 +36,7 @@ class Given:
     """A set of ``views`` of a deployment over at most k values outside C.
 
     The sorts ``open_sorts`` have an arbitrary number of values; ``invariants`` are assumed, by their names.
-    If identifiers of D0 are treated as values (`checker.records`), ``records`` are its facts.
+    If identifiers of D0 are treated as values (`checker.starting`), ``records`` are its facts.
     """
 
     deployment: Deployment

@@ -32,8 +32,7 @@ from stead_sym.certificate.checker.grounding import Grounding
 from stead_sym.certificate.checker.ledger import Ledger
 from stead_sym.certificate.checker.needed import Needed, depends_on
 from stead_sym.certificate.checker.over_names import Given, OverNames, sizes_of
-from stead_sym.certificate.checker.records import Recorded
-from stead_sym.certificate.checker.starting import Starting
+from stead_sym.certificate.checker.starting import Recorded, Starting
 from stead_sym.certificate.verdict import CertificateRejected
 from stead_sym.deployment.tool import Tool
 from stead_sym.engines.symbolic.bdd.manager import Bdd

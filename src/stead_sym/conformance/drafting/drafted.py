@@ -21,8 +21,8 @@ from stead_sym.conformance.drafting.runs import Observed, Observer, Run
 from stead_sym.conformance.drafting.separate import Inseparable, separate
 from stead_sym.conformance.drafting.statements import Line, effect_lines
 from stead_sym.conformance.drafting.written import Writer
-from stead_sym.conformance.restricted import small_restriction
 from stead_sym.conformance.system import opened
+from stead_sym.conformance.walks import small_restriction
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.deployment.semantics import databases, is_possible

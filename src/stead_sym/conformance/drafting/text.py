@@ -16,7 +16,7 @@ from stead_sym.conformance.drafting.runs import Run
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.language import parse_deployment
 from stead_sym.errors import InputError
-from stead_sym.support.printable import printable
+from stead_sym.support.printable import plural, printable
 
 _WIDTH = 98
 _FACTS = 30
@@ -118,7 +118,7 @@ def _commented(line: str, comment: str) -> Iterator[str]:
 
 
 def _runs(number: int) -> str:
-    return f"{number:,} run{'s' * (number != 1)}"
+    return plural(number, "run")
 
 
 def _comments(made: DraftedTool) -> Iterator[str]:

@@ -9,7 +9,7 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.keys import respects
 from stead_sym.deployment.tool import Assign, Insert
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.progress import asks_for_progress
+from stead_sym.verification.findings.occurrences import asks_for_progress
 from stead_sym.verification.findings.ranges import changed_by
 
 

@@ -1,4 +1,4 @@
-"""Occurrences of subformulas: their position and polarity, and the formula with an occurrence replaced.
+"""Occurrences of subformulas: position, polarity, replacement, and those whose truth depends on fairness.
 
 One decision: an occurrence is a path of child numbers (in the order of `children`), so that the same
 subformula written twice is two occurrences.
@@ -154,3 +154,15 @@ def met(occurrence: Occurrence) -> fo.Formula:
             case _:
                 pass
     return formula
+
+
+def asks_for_progress(formula: fo.Formula) -> bool:
+    """Return True if the formula asks for progress on all runs, or for its absence on some run.
+
+    AF, A[f U g], EG and E[f W g] do. Fairness can change their truth, since no finite run decides it.
+    """
+    match formula:
+        case fo.Future("A") | fo.Globally("E") | fo.Until("A", weak=False) | fo.Until("E", weak=True):
+            return True
+        case _:
+            return any(map(asks_for_progress, fo.children(formula)))

@@ -42,6 +42,7 @@ from stead_sym.verification.findings.numbers import never_reached
 from stead_sym.verification.findings.occurrences import (
     Occurrence,
     Path,
+    asks_for_progress,
     constant,
     met,
     occurrences,
@@ -49,7 +50,6 @@ from stead_sym.verification.findings.occurrences import (
     replaced,
     without_part,
 )
-from stead_sym.verification.findings.progress import asks_for_progress
 from stead_sym.verification.findings.ranges import Missing, changed_by, ranges_of
 from stead_sym.verification.findings.starvation import passed_by_idle_agents, starved
 from stead_sym.verification.findings.static import implication_for_some, unmentioned

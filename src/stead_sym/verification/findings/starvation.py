@@ -18,7 +18,7 @@ import stead_sym.logic.syntax as fo
 from stead_sym.deployment.parts import FairAction, Spec
 from stead_sym.deployment.terminal import called
 from stead_sym.verification.findings.finding import Finding
-from stead_sym.verification.findings.progress import asks_for_progress
+from stead_sym.verification.findings.occurrences import asks_for_progress
 from stead_sym.verification.readings import answer, has_fair_run
 
 if TYPE_CHECKING:

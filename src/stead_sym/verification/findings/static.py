@@ -15,10 +15,9 @@ from stead_sym.deployment.parts import ANY, Parts, Policy, View
 from stead_sym.deployment.printer import print_rule
 from stead_sym.deployment.tool import Assign, Choose, Delete, Effect, Ensure, Fresh, Insert, Tool
 from stead_sym.errors import Span
-from stead_sym.verification.findings.accepted import without_accepted
 from stead_sym.verification.findings.events import endless_events, keys_at_risk, no_room_initially
 from stead_sym.verification.findings.filled import never_filled
-from stead_sym.verification.findings.finding import Finding, in_order
+from stead_sym.verification.findings.finding import Finding, in_order, without_accepted
 from stead_sym.verification.findings.numbers import constant_comparisons
 from stead_sym.verification.findings.ranges import misses_inactive, reads_once_ever
 

@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 from stead_sym.engines.symbolic.bdd.counting import models
-from stead_sym.support.collecting import seldom_collecting
 from stead_sym.support.extras import without
+from stead_sym.support.memory import seldom_collecting
 
 with without("networkx"):  # it takes 0.2 s to import, and `dd` needs it for one function alone
     import dd.autoref

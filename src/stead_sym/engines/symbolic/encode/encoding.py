@@ -122,7 +122,7 @@ class Encoding(Values):
     @cached_property
     def state_bits(self) -> Bits:
         """The bits of all fields."""
-        return frozenset(bit for field in self.fields for bit in field.bits)
+        return frozenset(self.order)
 
     @cached_property
     def history_bits(self) -> Bits:

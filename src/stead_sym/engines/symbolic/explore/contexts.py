@@ -32,7 +32,7 @@ from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.values import PARAM, Vector, bits_of
 from stead_sym.engines.symbolic.explore.located import Allowance, Locator
-from stead_sym.engines.symbolic.explore.offers import Offers
+from stead_sym.engines.symbolic.explore.policies import Offers
 from stead_sym.engines.symbolic.explore.views import Shown, Views
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.errors import CanonicalLimit

@@ -43,8 +43,7 @@ from stead_sym.engines.symbolic.encode.values import bits_of
 from stead_sym.engines.symbolic.explore.contexts import ContextFinder, TooLarge
 from stead_sym.engines.symbolic.explore.initial import initial_set
 from stead_sym.engines.symbolic.explore.located import Allowance, TooMany
-from stead_sym.engines.symbolic.explore.offers import Offers
-from stead_sym.engines.symbolic.explore.policies import CompiledPolicy, has_formulas
+from stead_sym.engines.symbolic.explore.policies import CompiledPolicy, Offers, has_formulas
 from stead_sym.engines.symbolic.plan.guess import Broken
 from stead_sym.engines.symbolic.plan.planner import Plan
 from stead_sym.engines.symbolic.step.history import Actors

@@ -15,7 +15,7 @@ from stead_sym.deployment.parts import AgentRole
 from stead_sym.deployment.tool import Call
 from stead_sym.engines.symbolic.bdd.manager import Bdd
 from stead_sym.engines.symbolic.encode.values import Vector, bits_of
-from stead_sym.engines.symbolic.explore.offers import Offers
+from stead_sym.engines.symbolic.explore.policies import Offers
 from stead_sym.engines.symbolic.step.formulas import Compiler
 from stead_sym.relational.instance import Fact
 from stead_sym.relational.schema import Value

@@ -16,11 +16,10 @@ from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.restriction import Restriction
 from stead_sym.engines.symbolic.bdd.manager import Backend, Manager
 from stead_sym.engines.symbolic.encode.encoding import Encoding, Field
-from stead_sym.engines.symbolic.encode.interleaving import interleaved
 from stead_sym.engines.symbolic.encode.mutex import fields
 from stead_sym.engines.symbolic.encode.representatives import Naming
 from stead_sym.engines.symbolic.encode.values import FAIR, HELD, PARAM
-from stead_sym.engines.symbolic.encode.variable_order import arranged
+from stead_sym.engines.symbolic.encode.variable_order import arranged, interleaved
 from stead_sym.engines.symbolic.plan.anchored_names import AnchoredNames, FreshVariables
 from stead_sym.engines.symbolic.plan.followers import strengthened
 from stead_sym.engines.symbolic.plan.guess import Broken, Guess, confirm

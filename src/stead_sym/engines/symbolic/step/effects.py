@@ -31,7 +31,7 @@ import stead_sym.logic.syntax as fo
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.deployment.integer_terms import out_of_range, without_integer_terms
 from stead_sym.deployment.restriction import Restriction
-from stead_sym.deployment.tool import Delete, Effect, Ensure, Insert, Tool
+from stead_sym.deployment.tool import Delete, Effect, Ensure, Insert, Tool, mentioned_variables
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.mutex import Key
 from stead_sym.engines.symbolic.encode.representatives import Draw, Naming, Place
@@ -42,13 +42,7 @@ from stead_sym.engines.symbolic.step.frame_conditions import Action, framed
 from stead_sym.engines.symbolic.step.history import Histories
 from stead_sym.engines.symbolic.step.parameters import Parameters
 from stead_sym.engines.symbolic.step.room import Room
-from stead_sym.engines.symbolic.step.updates import (
-    Shared,
-    Write,
-    Writer,
-    mentioned_variables,
-    shared_variables,
-)
+from stead_sym.engines.symbolic.step.updates import Shared, Write, Writer, shared_variables
 from stead_sym.relational.schema import Value
 from stead_sym.support.progress import Report
 

@@ -26,7 +26,17 @@ from types import MappingProxyType
 from typing import assert_never
 
 import stead_sym.logic.syntax as fo
-from stead_sym.deployment.tool import Assign, Choose, Clear, Delete, Effect, Ensure, Fresh, Insert
+from stead_sym.deployment.tool import (
+    Assign,
+    Choose,
+    Clear,
+    Delete,
+    Effect,
+    Ensure,
+    Fresh,
+    Insert,
+    mentioned_variables,
+)
 from stead_sym.engines.symbolic.bdd.manager import Bdd, Bits
 from stead_sym.engines.symbolic.encode.encoding import Field
 from stead_sym.engines.symbolic.encode.mutex import Key, is_declared, keys_of
@@ -496,9 +506,3 @@ def shared_variables(effect: Effect, few: Set[str]) -> frozenset[str]:
     """Return the variables of bulk statements that mention none outside ``few``, which have few values."""
     bulk = (s for s in effect.statements if isinstance(s, Insert | Delete) and s.binders)
     return frozenset[str]().union(*(own for s in bulk if (own := mentioned_variables(s)) <= few))
-
-
-def mentioned_variables(statement: Insert | Delete) -> frozenset[str]:
-    """Return the variables of an effect that an insertion or deletion mentions, except its own binders."""
-    own = {binder.name for binder in statement.binders}
-    return (fo.free_variables(statement.atom) | fo.free_variables(statement.where)) - own
