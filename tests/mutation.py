@@ -3340,7 +3340,7 @@ MUTATIONS = (
     Mutation(
         "few facts: every relation has at most one tuple",
         "/analyses/local/model.py",
-        "self._single[relation] = isinstance(found, Shown)",
+        "self._single[relation] = self._always_without_keys(one)",
         "self._single[relation] = True",
     ),
     Mutation(
@@ -3352,8 +3352,8 @@ MUTATIONS = (
     Mutation(
         "few facts: two facts at first are one",
         "/analyses/local/start.py",
-        "len(deployment.init.by_relation.get(relation, ())) <= 1",
-        "len(deployment.init.by_relation.get(relation, ())) <= 2",
+        "len(state.by_relation.get(relation, ())) <= 1",
+        "len(state.by_relation.get(relation, ())) <= 2",
     ),
     Mutation(
         "few facts: any initial database has what the file lists",
@@ -3382,13 +3382,13 @@ MUTATIONS = (
     Mutation(
         "few facts: every value is in the data",
         "/analyses/local/start.py",
-        "(*(value for value in values if value not in set(mentioned[sort])), OUTSIDE)",
-        "(*(value for value in values if value not in set(mentioned[sort])),)",
+        "                OUTSIDE,\n",
+        "",
     ),
     Mutation(
         "few facts: a key is used that is not shown",
         "/analyses/local/model.py",
-        "if isinstance(Local(self.deployment, self._backend, keys=False).shown(formula), Shown):",
+        "if self._always_without_keys(claim.invariant):",
         "if True:",
     ),
     Mutation(
@@ -3490,7 +3490,7 @@ MUTATIONS = (
     Mutation(
         "few facts: there always is a value for which an event comes",
         "/analyses/local/questions.py",
-        'yield fo.Globally("A", fo.Or((some, body)))',
+        'yield fo.Globally("A", fo.Or((witness.some, body)))',
         "pass",
     ),
     Mutation(
@@ -3570,6 +3570,24 @@ MUTATIONS = (
         "/analyses/local/runs.py",
         "return self.known(formula, self._possible).must & self._possible",
         "return self.known(formula, self._possible).may & self._possible",
+    ),
+    Mutation(
+        "few facts: a value of a run outside C is one of C after it",
+        "/analyses/local/start.py",
+        "return value in self._constants[sort_of(one)]",
+        "return value != OUTSIDE",
+    ),
+    Mutation(
+        "few facts: names of two sorts of integers are different numbers",
+        "/analyses/local/questions.py",
+        "return is_numeral(left) or is_numeral(right) or len(sorts) > 1",
+        "return is_numeral(left) or is_numeral(right)",
+    ),
+    Mutation(
+        "few facts: less is taken for a stage than was shown",
+        "/analyses/local/stages.py",
+        "if leads_on(fewer):",
+        "if fewer:",
     ),
     Mutation(
         "few facts: what is known at the end of a run is said of each of its states",

@@ -860,3 +860,20 @@ def test_a_call_about_another_record_does_not_end_this_one() -> None:
     desk = parse_deployment(ELSEWHERE)
     assert verify(desk, "any").verdicts["ends"].holds is False
     assert not localise(desk, {"clerk": "any"}).verdicts["ends"].holds
+
+
+def test_integers_of_two_sorts_may_be_the_same():
+    """Two names of different sorts stand for different values only if these cannot be one number."""
+    deployment = parse_deployment(
+        "deployment across\nsort small = 0..9\nsort big = 0..9\nrelation P(small)\nrelation Q(big)\n"
+        "init\n  P(3) Q(3)\ntool rest()\ntool move(x: small)\n  effect\n    clear P\n    insert P(x)\n"
+        "spec differ AG forall x: small, y: big. (P(x) & Q(y) -> x != y)\n"
+        "spec none   AG forall x: small. (P(x) -> ~exists y: big. (Q(y) & x = y))\n"
+        "spec meet   EF exists x: small, y: big. (P(x) & Q(y) & x = y)\n"
+        "spec stays  AG forall x: small, y: big. (P(x) & Q(y) & x = y -> AX P(x))\n"
+    )
+    right = {"differ": "fails", "none": "fails", "meet": "holds", "stays": "fails"}
+    explored = verify(deployment, "any", engine="explicit", findings=False).verdicts
+    assert {name: verdict.word for name, verdict in explored.items()} == right
+    for name, verdict in localise(deployment, "any", [*right]).verdicts.items():
+        assert verdict.word in ("unknown", right[name])

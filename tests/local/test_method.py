@@ -62,7 +62,7 @@ def test_the_report_names_gates_and_how_it_was_shown(paying: str, capsys: pytest
     assert "states" not in report
 
 
-def test_a_failure_says_on_how_many_facts_no_run_leads_on(
+def test_a_failure_says_on_how_many_facts_all_runs_are_spoken_of(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "paying.stead"
@@ -76,7 +76,10 @@ def test_a_failure_says_on_how_many_facts_no_run_leads_on(
     }
     assert report["shown"].keys() == {"approved", "can"}
     facts = report["shown"]["can"]["facts"]
-    assert f"no run leads on from its end is shown on {facts} fact" in report["specs"]["can"]["scope"][0]
+    assert (
+        f"what is said here of all runs from a state is shown on {facts} fact"
+        in report["specs"]["can"]["scope"][0]
+    )
     assert "shown on" not in " ".join(report["specs"]["unpaid"]["scope"])
 
 

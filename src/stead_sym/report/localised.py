@@ -33,8 +33,8 @@ class LocalReport(Document):
     It has no findings. The specifications in `explored` were decided from all reachable states, so the claims
     of the file were checked for them; other verdicts do not depend on these claims. `shown` has the number of
     facts on which a specification was shown. A specification that a run decides has that run instead, and is
-    in `shown` only if it fails since no run leads on from the end of this one. Values outside C are named
-    after one of the `sorts`, with a number.
+    in `shown` only if the evidence says something of all runs from the end of this one, too. Values outside C
+    are named after one of the `sorts`, with a number.
     """
 
     deployment: str

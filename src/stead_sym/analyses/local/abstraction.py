@@ -189,7 +189,7 @@ class Facts:
     def _first_key(self, relation: str) -> tuple[int, ...] | None:
         """Return the columns of a relation that determine the others in every initial state."""
         scope = self._scope
-        if begins_with_at_most_one(scope.deployment, relation):
+        if begins_with_at_most_one(scope.deployment, relation, scope.start.state):
             return ()
         return scope.deployment.schema.relation(relation).keys or None if scope.starts_with_keys else None
 

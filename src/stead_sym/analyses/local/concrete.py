@@ -75,10 +75,14 @@ class _At:
 
 @dataclass(frozen=True, slots=True)
 class FollowedRun:
-    """A run, and what is ``known`` of all runs from its last state (`evidence.prefix.refutation`)."""
+    """A run, and what is ``known`` of all runs from its last state (`evidence.prefix.refutation`).
+
+    That is shown on at most ``facts`` facts, if the search for the run asks for that itself.
+    """
 
     run: Trace
     known: frozenset[fo.Formula] = frozenset()
+    facts: int = 0
 
 
 class Following:

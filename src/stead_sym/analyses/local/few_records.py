@@ -77,8 +77,8 @@ FIRST, BRIEF, LAST = Effort(3, 6, 6), Effort(3, 6, 16), Effort(6, 40)
 MOST_SHOWN = 3
 """The maximum number of runs for a specification of which more is shown of their last states."""
 
-Showing: TypeAlias = Callable[[Deployment], Callable[[fo.Expanded], bool]]
-"""A test, for a deployment, whether few facts show that a sentence holds in it."""
+Showing: TypeAlias = Callable[[Instance], Callable[[fo.Expanded], int | None]]
+"""For a state, on how many facts it is shown that a sentence holds there; None if it is not."""
 
 
 class FewRecords:
@@ -218,16 +218,13 @@ class FewRecords:
         if again is None:
             return None
         if trace.loop is None and not holds:
-            known = frozenset[Core]()
+            known, facts = frozenset[Core](), 0
             if evidence.unshown and self._ends[sentence] < MOST_SHOWN:
                 self._ends[sentence] += 1
-                known = self._known(
-                    replace(self.deployment, init=again.last, text=None),
-                    replace(part, init=trace.last, text=None),
-                    evidence,
-                    whole,
+                known, facts = self._known(
+                    again.last, replace(part, init=trace.last, text=None), evidence, whole
                 )
-            return self._confirmed(FollowedRun(again, known), refutation(sentence, again, known))
+            return self._confirmed(FollowedRun(again, known, facts), refutation(sentence, again, known))
         if trace.loop is not None and again.last == again.states[trace.loop]:
             run = replace(again, loop=trace.loop)
             if found := self._confirmed(FollowedRun(run), endless_evidence(sentence, run, holds)):
@@ -259,16 +256,24 @@ class FewRecords:
             return None
 
     def _known(
-        self, after: Deployment, part: Deployment, evidence: Evidence, whole: _Names
-    ) -> frozenset[Core]:
-        """Return what is shown of all runs ``after`` the found one, of what the evidence needs.
+        self, last: Instance, part: Deployment, evidence: Evidence, whole: _Names
+    ) -> tuple[frozenset[Core], int]:
+        """Return what is shown of all runs from the last state, of what the evidence needs.
 
-        ``part`` begins with the last state of the run, too.
+        The second value is the maximum number of facts on which it is. The ``part`` begins with the last
+        state of the run in it.
         """
-        if after.history:
-            return frozenset()
-        shows = self._showing(after)
-        known = set[Core]()
+        known, most = set[Core](), 0
+        if self.deployment.history:
+            return frozenset(), 0
+        shown = self._showing(last)
+
+        def shows(sentence: fo.Expanded) -> bool:
+            nonlocal most
+            facts = shown(sentence)
+            most = max(most, facts or 0)
+            return facts is not None
+
         for node in evidence.unshown:
             if node.state == part.init:
                 claim = closed(node.formula, node.assignment)
@@ -276,14 +281,14 @@ class FewRecords:
                 if (
                     isinstance(claim, fo.Future)
                     and not node.holds
-                    and self._is_trap(after, part, claim.body, shows, whole)
+                    and self._is_trap(last, part, claim.body, shows, whole)
                 ) or shows(in_whole if node.holds else negation(in_whole)):
                     known.add(core(in_whole if node.holds else fo.Not(in_whole)))
-        return frozenset(known)
+        return frozenset(known), most
 
     def _is_trap(
         self,
-        after: Deployment,
+        last: Instance,
         part: Deployment,
         goal: fo.Expanded,
         shows: Callable[[fo.Expanded], bool],
@@ -295,7 +300,9 @@ class FewRecords:
             stays = [*traps.staying(part, goal, lambda one: engine.holds(always(one)))]
             kept, aim = [whole.renamed(one) for one in stays], whole.renamed(goal)
             sentences = (
-                one for one in traps.none_else(after, kept) if engine.holds(always(whole.of_part(one)))
+                one
+                for one in traps.none_else(self.deployment, last, kept)
+                if engine.holds(always(whole.of_part(one)))
             )
             true = [one for one in islice(sentences, traps.MOST_SENTENCES) if shows(always(one))]
             return traps.shown(kept, aim, fo.conjunction(tuple(true)), shows)

@@ -45,6 +45,7 @@ from types import MappingProxyType
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.abstraction import MOST_FACTS, Scope
+from stead_sym.analyses.local.facts import as_fact
 from stead_sym.analyses.local.few_records import FewRecords
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.normal import Normal, with_normal_forms
@@ -52,8 +53,9 @@ from stead_sym.analyses.local.questions import always, asks_for_runs, by_witness
 from stead_sym.analyses.local.reading import is_instance
 from stead_sym.analyses.local.refinement import MOST_FOR_KEYS, Question, Refuted, Refuting
 from stead_sym.analyses.local.single import emptying
+from stead_sym.analyses.local.stages import in_stages
 from stead_sym.analyses.local.start import Start, begins_with_at_most_one, names_in
-from stead_sym.analyses.local.values import numbered
+from stead_sym.analyses.local.values import is_name, name, numbered
 from stead_sym.analyses.local.witnesses import Witness, of_fair_events, of_keys
 from stead_sym.analyses.views.choices import acting, exact, followed, shared, turns
 from stead_sym.deployment.claims import claim_named, determined, written_integers
@@ -63,8 +65,9 @@ from stead_sym.engines.symbolic.bdd.manager import Backend, at_work
 from stead_sym.errors import Undecided
 from stead_sym.logic.kernel import core
 from stead_sym.logic.names import constants
-from stead_sym.relational.instance import broken_keys
-from stead_sym.relational.schema import Value, tells_history
+from stead_sym.logic.substitution import with_constants
+from stead_sym.relational.instance import Instance, broken_keys
+from stead_sym.relational.schema import Value, is_numeral, tells_history
 from stead_sym.support.printable import plural
 
 FEW_VALUES = 5
@@ -78,6 +81,9 @@ MOST_WITNESSES = 4
 
 MOST_BRIEFLY = 12
 """The maximum number of facts on which a question is asked with a further value, before a run is searched."""
+
+MOST_OF_STAGES = 32
+"""The maximum number of facts that are followed for a stage of a run."""
 
 MOST_QUESTIONS = 400
 """The maximum number of questions of a specification."""
@@ -110,16 +116,18 @@ class Local:
         wider: Local | None = None,
         keys: bool = True,
         briefly: bool = False,
+        state: Instance | None = None,
     ) -> None:
         """With ``keys`` a declared key is used where it is shown first.
 
+        Runs begin in the ``state``, by default in D0.
         ``briefly``: few facts are followed for a question, and no lemmas asked for.
         Of the tools and events that are ``exact`` each enabled call may be made; of others perhaps fewer.
         ``turns`` are the tools of agents with a fairness constraint, guarded by what they select;
         ``selected`` tells where an agent selects a call of a tool that others have, too, and ``acting`` where
         agents surely make a call that has an effect. Each run is one of the deployment ``wider``, too.
         """
-        self._acting = acting
+        self._acting, self._state = acting, state
         self._turns, self._selected, self._wider = turns, selected, wider
         self.deployment, self._backend, self.exact = deployment, backend, exact
         self._keys: dict[str, tuple[int, ...] | None] = {}
@@ -141,9 +149,10 @@ class Local:
         backend: Backend | None = None,
         *,
         briefly: bool = False,
+        state: Instance | None = None,
     ) -> Local:
         """Return the deployment under an agent: with its policies, and no restriction by any other agent."""
-        return cls.under_all(deployment, wrap_all(deployment, agent), backend, briefly=briefly)
+        return cls.under_all(deployment, wrap_all(deployment, agent), backend, briefly=briefly, state=state)
 
     @classmethod
     def under_all(
@@ -153,6 +162,7 @@ class Local:
         backend: Backend | None = None,
         *,
         briefly: bool = False,
+        state: Instance | None = None,
     ) -> Local:
         """Return the deployment under its agents as they are wrapped (`under`)."""
         guarded = followed(deployment, wrappers, None)
@@ -164,8 +174,9 @@ class Local:
             turns=tuple(turns(deployment, wrappers)),
             selected=shared(deployment, wrappers),
             acting=tuple(acting(deployment, wrappers)),
-            wider=None if same else cls(deployment, backend, briefly=briefly),
+            wider=None if same else cls(deployment, backend, briefly=briefly, state=state),
             briefly=briefly,
+            state=state,
         )
 
     def key(self, relation: str) -> tuple[int, ...] | None:
@@ -187,7 +198,7 @@ class Local:
 
     def _is_single(self, relation: str) -> bool:
         """Return if a relation is shown to have at most one tuple in each reachable state."""
-        begins_single = begins_with_at_most_one(self.deployment, relation)
+        begins_single = begins_with_at_most_one(self.deployment, relation, self._state)
         if tells_history(relation) or self._rests_on_nothing or not begins_single:
             return False
         if relation not in self._single:
@@ -197,8 +208,8 @@ class Local:
 
     def _always_without_keys(self, sentence: fo.Expanded) -> bool:
         """Return if a sentence is shown in each reachable state, using no key."""
-        found = Local(self.deployment, self._backend, keys=False).shown(always(sentence))
-        return isinstance(found, Shown)
+        without = Local(self.deployment, self._backend, keys=False, state=self._state)
+        return isinstance(without.shown(always(sentence)), Shown)
 
     @cached_property
     def _emptying(self) -> Deployment:
@@ -227,13 +238,17 @@ class Local:
         endless = _is_endless(formula)
         if endless and (of_all := self._for_every_agent(formula, refuting, negated)) is not None:
             return of_all  # what has to come to an end differs little, and fewer facts matter
-        mentioned = self._mentioned(formula)
+        try:
+            sentence, stands_for = self._with_names(formula)
+        except Undecided as undecided:
+            return str(undecided)
+        mentioned = self._mentioned(sentence)
         schema = self.deployment.schema
         listed = {
             s.name for s in schema.sorts if s.values is not None and len(s.values) == len(mentioned[s.name])
         }
         named = frozenset(sort.name for sort in schema.sorts) - (listed - self._overflowing)
-        start = Start(self.deployment, mentioned)
+        start = Start(self.deployment, mentioned, self._state, stands_for)
         rest = {
             sort.name: tuple(value for value in sort.values if value not in mentioned[sort.name])
             for sort in schema.sorts
@@ -260,9 +275,9 @@ class Local:
         )
         runs = None
         if refuting is not None and can_be_followed(self.deployment):
-            sentence = formula if negated is None else negated
-            runs = Refuting(self._field(start), sentence, negated is not None, refuting)
-        asked = [*islice(questions(formula, mentioned, named), MOST_QUESTIONS + 1)]
+            of_runs = formula if negated is None else negated
+            runs = Refuting(self._field(start), of_runs, negated is not None, refuting)
+        asked = [*islice(questions(sentence, mentioned, named), MOST_QUESTIONS + 1)]
         if len(asked) > MOST_QUESTIONS:
             return f"it comes to more than {MOST_QUESTIONS} cases"
         found = self._of_all(asked, scope, runs)
@@ -333,12 +348,15 @@ class Local:
         others = chain(given, asked.witnesses())
         # what is asked in vain on so few facts is not counted: it may be shown on more
         few = replace(scope, most=MOST_BRIEFLY, lemmas=replace(scope.lemmas, failed=Counter()))
-        return asked.answer(
+        found = asked.answer(
             refuting,
             partial(self._by_witness, question, few),
             self._by_witness(question, replace(scope, asking=False), fair),
             self._by_witness(question, scope, others),
         )
+        if isinstance(found, str) and (most := self._in_stages(question, scope)) is not None:
+            return most
+        return found
 
     def _may_be_fair(self, question: fo.Formula) -> bool:
         """Return if a question is AG about endless runs, on which events have to come."""
@@ -359,27 +377,54 @@ class Local:
         question: fo.Formula,
         scope: Scope,
         witnesses: Iterable[Witness],
+        *,
+        again: bool = False,
     ) -> Iterator[int]:
-        """Yield on how many facts a question is shown with a value more, one of a witness."""
+        """Yield on how many facts a question is shown with a value more, one of a witness.
+
+        With ``again`` this is tried of what is asked then, too.
+        """
         if not isinstance(question, fo.Globally) or question.path != "A":
             return
         used = {sort: numbered(names_in(question), sort) for sort in scope.named}
-        assumed = [part for part in fo.conjuncts(core(fo.Not(question.body))) if isinstance(part, fo.Atom)]
-        new = (  # of an atom that the question assumes one case is the question again
+        assumed = [*fo.conjuncts(core(fo.Not(question.body)))]
+        atoms = [part for part in assumed if isinstance(part, fo.Atom)]
+        false = {as_fact(core(part.body)) for part in assumed if isinstance(part, fo.Not)} - {None}
+        new = (  # of what the question says one case is the question again
             one
             for one in dict.fromkeys(witnesses)
-            if not isinstance(one.condition, fo.Atom)
-            or not any(
-                atom.relation == one.condition.relation and is_instance(one.condition.args, atom.args)
-                for atom in assumed
+            if as_fact(one.some) not in false
+            and not any(
+                isinstance(one.condition, fo.Atom)
+                and atom.relation == one.condition.relation
+                and is_instance(one.condition.args, atom.args)
+                for atom in atoms
             )
         )
         for witness in islice(new, MOST_WITNESSES):
             cases = by_witness(question, witness, scope.mentioned, used)
-            if (most := self._facts_for(cases, scope, to_the_end=witness.always)) is not None:
+            further = again and isinstance(witness.condition, fo.Atom) and not witness.always
+            if (most := self._facts_for(cases, scope, to_the_end=witness.always, again=further)) is not None:
                 yield most
 
-    def _facts_for(self, questions: Iterable[fo.Formula], scope: Scope, *, to_the_end: bool) -> int | None:
+    def _in_stages(self, question: fo.Formula, scope: Scope) -> int | None:
+        """Return on how many facts a question AG (p → EF q) is shown in stages (`local.stages`)."""
+        narrow = replace(scope, most=MOST_OF_STAGES, lemmas=replace(scope.lemmas, failed=Counter()))
+        most = 0
+
+        def shows(question: fo.Formula, *, briefly: bool) -> bool:
+            nonlocal most
+            within = replace(narrow, most=MOST_BRIEFLY) if briefly else narrow
+            found = self._facts_for([question], within, to_the_end=False, again=not briefly)
+            most = max(most, found or 0)
+            return found is not None
+
+        tools, schema = scope.deployment.tools_and_events, scope.deployment.schema
+        return most if self._asking and in_stages(question, tools, schema, shows) else None
+
+    def _facts_for(
+        self, questions: Iterable[fo.Formula], scope: Scope, *, to_the_end: bool, again: bool
+    ) -> int | None:
         """Return on how many facts all questions are shown, None if one is not.
 
         With ``to_the_end`` all facts are followed that may matter where a run may stay.
@@ -388,13 +433,36 @@ class Local:
         for question in questions:
             try:
                 asked = Question(question, scope, self._backend)
-                how = asked.answer(None, late=iter(()) if to_the_end else None)
+                late: Iterator[int] | None = iter(()) if to_the_end else None
+                if again:
+                    late = self._by_witness(question, scope, asked.witnesses(), again=again)
+                how = asked.answer(None, late=late)
             except Undecided:
                 return None
             if not isinstance(how, int):
                 return None
             most = max(most, how)
         return most
+
+    def _with_names(self, formula: fo.Formula) -> tuple[fo.Formula, Mapping[Value, Value]]:
+        """Return the formula with a name for each value outside C, and what the names stand for.
+
+        Raise `Undecided` if the sort of such a value is not known.
+        """
+        strange = sorted(
+            v for v in constants(formula) - self.deployment.all_constants if not (is_numeral(v) or is_name(v))
+        )
+        sorts = dict[Value, str]()
+        for atom in (part for part in fo.subformulas(formula) if isinstance(part, fo.Atom)):
+            if not tells_history(atom.relation):
+                columns = zip(atom.args, self.deployment.schema.relation(atom.relation).sorts, strict=True)
+                sorts |= {term.value: sort for term, sort in columns if isinstance(term, fo.Const)}
+        if unknown := [value for value in strange if value not in sorts]:
+            raise Undecided(f"of {unknown[0]} no fact is known")
+        names = dict[Value, Value]()
+        for value in strange:
+            names[name(sorts[value], numbered(names, sorts[value]))] = value
+        return with_constants(formula, {value: fo.Const(one) for one, value in names.items()}), names
 
     def _mentioned(self, formula: fo.Formula) -> Mapping[str, tuple[Value, ...]]:
         """Return per sort the constants that the deployment or the formula mentions.
@@ -413,7 +481,8 @@ class Local:
     @cached_property
     def starts_with_keys(self) -> bool:
         """Return if no initial state breaks a declared key; `initially any` requires that, too."""
-        return not any(broken_keys(self.deployment.schema, self.deployment.init.facts))
+        state = self.deployment.init if self._state is None else self._state
+        return not any(broken_keys(self.deployment.schema, state.facts))
 
     @cached_property
     def _in_tools(self) -> frozenset[Value]:
@@ -427,9 +496,14 @@ def few_records(
 ) -> FewRecords:
     """Return the search for runs of a deployment under its agents, on few records of the data."""
 
-    def showing(after: Deployment) -> Callable[[fo.Expanded], bool]:
-        local = Local.under(after, agents, backend, briefly=True)
-        return lambda sentence: isinstance(local.shown(sentence), Shown)
+    def showing(state: Instance) -> Callable[[fo.Expanded], int | None]:
+        local = Local.under(deployment, agents, backend, briefly=True, state=state)
+
+        def facts(sentence: fo.Expanded) -> int | None:
+            found = local.shown(sentence)
+            return found.facts if isinstance(found, Shown) else None
+
+        return facts
 
     return FewRecords(deployment, agents, backend, showing)
 

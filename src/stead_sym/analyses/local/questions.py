@@ -19,7 +19,7 @@ from itertools import combinations, count
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.start import names_in
-from stead_sym.analyses.local.values import is_constant, name, same
+from stead_sym.analyses.local.values import is_constant, name, numbered, same, sort_of
 from stead_sym.analyses.local.witnesses import Witness
 from stead_sym.logic.evaluate import compares
 from stead_sym.logic.folding import fold
@@ -34,12 +34,13 @@ _MOST_COUNTED = 3
 def questions(
     formula: fo.Expanded, constants: Mapping[str, Sequence[Value]], named: Set[str]
 ) -> Iterator[fo.Formula]:
-    """Yield sentences over constants and names that together imply the formula.
+    """Yield sentences over constants and names that together imply the formula, which may have names.
 
     The ``named`` sorts have other values than the constants.
     """
+    used = {sort: numbered(names_in(formula), sort) for sort in named}
     for binders, body in _pulled(formula, count()):
-        yield from _instances(binders, body, constants, dict.fromkeys(named, 0))
+        yield from _instances(binders, body, constants, used)
 
 
 def together(asked: Iterable[fo.Formula]) -> Iterator[tuple[fo.Formula, Sequence[fo.Formula]]]:
@@ -101,14 +102,18 @@ def decided(f: Core, schema: Schema) -> Core:
                 sort != fo.INTEGERS and is_constant(left) and is_constant(right)
             ):
                 return compares(part, left, right, schema)
-            case fo.Equal(fo.Const(left), fo.Const(right)) if left == right or not (
-                is_numeral(left) or is_numeral(right)
-            ):
+            case fo.Equal(fo.Const(left), fo.Const(right)) if left == right or not _are_integers(left, right):
                 return same(left, right)
             case _:
                 return None
 
     return core(fold(f, known))
+
+
+def _are_integers(left: Value, right: Value) -> bool:
+    """Return if two values may be integers: numerals, or values of two sorts that are compared."""
+    sorts = {sort_of(value) for value in (left, right) if not is_constant(value)}
+    return is_numeral(left) or is_numeral(right) or len(sorts) > 1
 
 
 def by_witness(
@@ -124,8 +129,7 @@ def by_witness(
     if witness.always:
         assumed = fo.conjuncts(core(fo.Not(body)))
         body = fo.Not(fo.conjunction(tuple(part for part in assumed if not fo.is_temporal(part))))
-    some = fo.quantify(fo.Exists, witness.binders, witness.condition)
-    yield fo.Globally("A", fo.Or((some, body)))
+    yield fo.Globally("A", fo.Or((witness.some, body)))
     for values, now in _choices(witness.binders, constants, used):
         given = substitute(witness.condition, values)
         case = fo.Globally("A", fo.Implies(given, question.body))

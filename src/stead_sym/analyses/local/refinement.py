@@ -21,11 +21,11 @@ from stead_sym.analyses.local.impossible import Asking
 from stead_sym.analyses.local.moves import Action, Move
 from stead_sym.analyses.local.questions import asks_for_runs, decided, never
 from stead_sym.analyses.local.reading import Reading
-from stead_sym.analyses.local.runs import Left, Runs
+from stead_sym.analyses.local.runs import Runs
 from stead_sym.analyses.local.start import names_in
 from stead_sym.analyses.local.steps import Steps
 from stead_sym.analyses.local.values import numbered
-from stead_sym.analyses.local.witnesses import Witness, of_determined, of_staying, of_steps
+from stead_sym.analyses.local.witnesses import Witness, of_determined, of_existing, of_staying, of_steps
 from stead_sym.deployment.trace import Trace
 from stead_sym.engines.symbolic.bdd.manager import Backend, Bdd
 from stead_sym.errors import Undecided
@@ -96,7 +96,7 @@ class Question:
     def __init__(self, question: fo.Formula, scope: Scope, backend: Backend | None) -> None:
         self._question, self._scope, self._backend = question, scope, backend
         self._facts = Facts(scope, names_in(question), backend)
-        self._left: Sequence[Left] = ()
+        self._found: Abstraction | None = None
 
     def answer(
         self,
@@ -122,10 +122,9 @@ class Question:
         found = None
         while len(self._facts) + len(more) <= self._scope.most:
             self._facts.follow(more)
-            found = self._facts.abstraction(whole)
+            found = self._found = self._facts.abstraction(whole)
             if found.shows_it():
                 return len(self._facts)
-            self._left = found.runs.left
             match next((one for one in self._attempts(found, ways) if one is not None), ""):
                 case frozenset() as more:
                     pass
@@ -159,7 +158,9 @@ class Question:
         yield next(ways.early, None) if stays else None
         yield self._with_lemmas(ways.lemmas, found.steps, found.staying())
         yield self._first_new(self._going_on(found))
-        if stays and ways.late is not None:
+        # what it costs is not spent before a run is searched that breaks the question
+        exists = ways.refuting is None and asks_for_runs(core(self._question))
+        if (stays or (exists and len(self._facts) > MOST_FOR_KEYS)) and ways.late is not None:
             yield next(ways.late, None)
         elif stays and len(self._facts) > MOST_FOR_KEYS:
             yield ""
@@ -184,7 +185,7 @@ class Question:
         return f"{why}, and {_not_found(ways.search, ways.refuting)}"
 
     def _refuted(self, found: FollowedRun | None) -> Refuted | None:
-        return None if found is None else Refuted(len(self._facts), found.run, found.known)
+        return None if found is None else Refuted(found.facts or len(self._facts), found.run, found.known)
 
     def _with_lemmas(
         self, lemmas: Asking, steps: Steps, made: Iterable[tuple[Move, Bdd]]
@@ -263,12 +264,19 @@ class Question:
 
     def witnesses(self) -> Iterator[Witness]:
         """Yield conditions on further values, by what the facts that are followed leave open."""
-        deployment = self._scope.deployment
-        for left in self._left:
+        deployment, found = self._scope.deployment, self._found
+        if found is None:
+            return
+        for left in found.runs.left:
             yield from of_determined(left.moves, deployment.schema)
-        for left in self._left:
+        for left in found.runs.left:
             yield from of_staying(left.moves, deployment)
         if asks_for_runs(core(self._question)):
+            is_open = found.reached & ~found.runs.known(found.whole, found.reached).must
+            for at in (is_open, found.reached):
+                for one in found.runs.helpful(found.whole, found.reached, at):
+                    made = [move for move in one.changing if found.runs.is_made(move, at)]
+                    yield from of_existing(made, deployment)
             yield from of_steps(self._question, self._facts.bits, deployment)
 
     def _with_instances(self, actions: Iterable[Action], reading: Reading) -> Iterator[frozenset[Core]]:

@@ -77,6 +77,10 @@ class Runs:
         """Return the states from which one action leads into these."""
         return Relations(self._m, [action], self._m.false).before(states & self._possible)
 
+    def is_made(self, move: Move, states: Bdd) -> bool:
+        """Return if a move may be made in some of the states."""
+        return self._by([move]).before(self._m.true) & states != self._m.false
+
     def _by(self, moves: Iterable[Move]) -> Relations:
         """Return the relation of some moves alone."""
         key = frozenset(moves)
@@ -196,20 +200,24 @@ class Runs:
         """Return the states from which each way in which something can happen leads into ``states``."""
         return ~self._by(one.moves).before(within & ~states)
 
-    def helpful(self, f: Core, within: Bdd) -> Iterator[Sure]:
-        """Yield what may lead a run where a subformula E… asks for, without being surely enabled there."""
+    def helpful(self, f: Core, within: Bdd, at: Bdd | None = None) -> Iterator[Sure]:
+        """Yield what may lead a run where a subformula E… asks for, without being surely enabled there.
+
+        It does so ``at`` some of these states, by default in any.
+        """
+        at = within if at is None else at
         match f:
             case fo.Until("E", left, right):
                 target = self.known(f, within).must & within
-                yield from self._leading_to(target, self.known(left, within).may & within & ~target, within)
-                yield from self.helpful(right, within)
+                yield from self._leading_to(target, self.known(left, within).may & at & ~target, within)
+                yield from self.helpful(right, within, at)
             case fo.Next("E", body):
-                open_ = within & ~self.known(f, within).must
+                open_ = at & ~self.known(f, within).must
                 yield from self._leading_to(self.known(body, within).must & within, open_, within)
-                yield from self.helpful(body, within)
+                yield from self.helpful(body, within, at)
             case fo.Not() | fo.And() | fo.Iff() | fo.Globally() if fo.is_temporal(f):
                 for part in fo.children(f):
-                    yield from self.helpful(part, within)
+                    yield from self.helpful(part, within, at)
             case _:
                 pass  # no step matters, or a quantifier over runs
 

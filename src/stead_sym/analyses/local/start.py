@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import count
+from types import MappingProxyType
 
 import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.facts import depends_on_activity
@@ -27,6 +28,7 @@ from stead_sym.engines.symbolic.bdd.manager import Bdd, Manager
 from stead_sym.logic.evaluate import holds, value_of
 from stead_sym.logic.kernel import Core
 from stead_sym.logic.substitution import substitute, with_constants
+from stead_sym.relational.instance import Instance
 from stead_sym.relational.schema import Value
 
 _Choice = tuple[Value, ...]
@@ -47,21 +49,42 @@ def names_in(fact: fo.Formula) -> tuple[Value, ...]:
     return tuple(sorted({term.value for term in own if isinstance(term, fo.Const) and is_name(term.value)}))
 
 
-def begins_with_at_most_one(deployment: Deployment, relation: str) -> bool:
-    """Return if each initial state has at most one tuple in a relation."""
-    initially = deployment.initially
+def begins_with_at_most_one(deployment: Deployment, relation: str, state: Instance | None = None) -> bool:
+    """Return if each initial state has at most one tuple in a relation; or the ``state``, if it is given."""
+    initially = deployment.initially if state is None else None
     is_open = initially is not None and relation in initially.relations
-    return not is_open and len(deployment.init.by_relation.get(relation, ())) <= 1
+    state = deployment.init if state is None else state
+    return not is_open and len(state.by_relation.get(relation, ())) <= 1
 
 
 class Start:
     """Index of the facts of D0 by their values; kept between questions."""
 
-    def __init__(self, deployment: Deployment, mentioned: Mapping[str, Sequence[Value]]) -> None:
-        self._init = deployment.init
-        self._open = frozenset(() if deployment.initially is None else deployment.initially.relations)
+    def __init__(
+        self,
+        deployment: Deployment,
+        mentioned: Mapping[str, Sequence[Value]],
+        state: Instance | None = None,
+        stands_for: Mapping[Value, Value] = MappingProxyType({}),
+    ) -> None:
+        """Take a ``state`` in which runs begin, where it is not D0; C is that of the deployment.
+
+        A name that ``stands_for`` a value, one outside C, stands for no other.
+        """
+        self.state = state
+        """The state in which runs begin; None if it is D0."""
+        self._init = deployment.init if state is None else state
+        is_open = state is None and deployment.initially is not None
+        self._open = frozenset(deployment.initially.relations if is_open and deployment.initially else ())
+        self._stands_for = stands_for
+        self._constants = {sort: frozenset(values) for sort, values in deployment.constants.items()}
+        taken = frozenset(stands_for.values())
         self._values = {
-            sort: (*(value for value in values if value not in set(mentioned[sort])), OUTSIDE)
+            sort: (
+                *(value for value in values if value not in set(mentioned[sort])),
+                *sorted(self._init.active_domain[sort] - self._constants[sort] - taken),
+                OUTSIDE,
+            )
             for sort, values in deployment.constants.items()
         }
         sorts = deployment.schema.sorts
@@ -85,8 +108,8 @@ class Start:
         for one, bit in inside.items():
             own = by_names.pop((one,), [])
             kinds = {
-                (value != OUTSIDE, *((value,) in self._chosen(true[fact]) for fact in own))
-                for value in self._values[sort_of(one)]
+                (self._is_inside(one, value), *((value,) in self._chosen(true[fact]) for fact in own))
+                for value in self._values_of(one)
             }
             parts.append(self._any_of(manager, [bit, *(bits[fact] for fact in own)], kinds))
         for several, own in by_names.items():
@@ -94,7 +117,7 @@ class Start:
             choices = frozenset[_Choice]().union(*(self._chosen(true[fact]) for fact in own))
             kinds = {
                 (
-                    *(value != OUTSIDE for value in choice),
+                    *map(self._is_inside, several, choice),
                     *(
                         self._part(names_in(fact), several, choice) in self._chosen(true[fact])
                         for fact in below
@@ -106,6 +129,15 @@ class Start:
             none = manager.conj(~bits[fact] for fact in own)
             parts.append(none | self._any_of(manager, functions, kinds))
         return manager.conj(parts)
+
+    def _is_inside(self, one: Value, value: Value) -> bool:
+        """Return if the value of a name is in C."""
+        return value in self._constants[sort_of(one)]
+
+    def _values_of(self, one: Value) -> Sequence[Value]:
+        """Return the values that a name may have."""
+        value = self._stands_for.get(one)
+        return self._values[sort_of(one)] if value is None else (value,)
 
     def fixed(self, fact: Core) -> bool | None:
         """Return the truth value of a fact in every reachable state; None if it has names, or may change."""
@@ -227,7 +259,7 @@ class Start:
             return frozenset({()} if holds(fact, self._init) else ())
         free = with_constants(fact, {one: fo.Var(one) for one in names})
         if len(names) == 1:
-            tried: Iterable[_Choice] = ((value,) for value in self._values[sort_of(names[0])])
+            tried: Iterable[_Choice] = ((value,) for value in self._values_of(names[0]))
         else:
             atoms = [*bounding(free, count())]
             if not set(names) <= {t.name for a in atoms for t in a.args if isinstance(t, fo.Var)}:
@@ -236,10 +268,15 @@ class Start:
         return frozenset(
             choice
             for choice in tried
-            if all(v in self._allowed[sort_of(one)] for one, v in zip(names, choice, strict=True))
+            if all(self._allows(one, value) for one, value in zip(names, choice, strict=True))
             and len({*zip(map(sort_of, names), choice, strict=True)}) == len(names)
             and holds(free, self._init, dict(zip(names, choice, strict=True)))
         )
+
+    def _allows(self, one: Value, value: Value) -> bool:
+        """Return if a name may have a value."""
+        given = self._stands_for.get(one)
+        return value in self._allowed[sort_of(one)] if given is None else value == given
 
     @cached_property
     def _allowed(self) -> Mapping[str, frozenset[Value]]:

@@ -18,7 +18,7 @@ import stead_sym.logic.syntax as fo
 from stead_sym.analyses.local.questions import always
 from stead_sym.deployment.deployment import Deployment
 from stead_sym.logic.substitution import expand
-from stead_sym.relational.instance import Fact
+from stead_sym.relational.instance import Fact, Instance
 from stead_sym.relational.schema import Relation, Value
 
 MOST_VALUES = 2
@@ -50,13 +50,13 @@ def staying(
                     yield fo.Not(other)
 
 
-def none_else(deployment: Deployment, stays: Sequence[fo.Expanded]) -> Iterator[fo.Expanded]:
-    """Yield parts of S: sentences that are true of D0, about the values that T mentions."""
+def none_else(deployment: Deployment, state: Instance, stays: Sequence[fo.Expanded]) -> Iterator[fo.Expanded]:
+    """Yield parts of S: sentences that are true of a state, about the values that T mentions."""
     infinite = set(deployment.schema.infinite_sorts)
     values = _values(deployment, stays)
     for relation in _changed(deployment):
         columns = [column for column, sort in enumerate(relation.sorts) if sort in infinite]
-        rows = deployment.init.by_relation.get(relation.name, ())
+        rows = state.by_relation.get(relation.name, ())
         for column, other in permutations(columns, 2):
             for value in values[relation.sorts[column]]:
                 found = sorted({row[other] for row in rows if row[column] == value})

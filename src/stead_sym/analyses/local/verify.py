@@ -42,7 +42,7 @@ class Localised:
     """The verdicts on a ``deployment`` under ``agent``.
 
     ``shown`` has how each specification was shown that few facts decide, and how, of one that fails by a run,
-    that no run leads on from its end. ``explored`` are those that were decided from all reachable states.
+    what is said of all runs from its end. ``explored`` are those that were decided from all reachable states.
     """
 
     deployment: Deployment
@@ -123,7 +123,7 @@ def localise(
             verdict = found
             if how.known:
                 shown[spec.name] = Shown(how.facts, 1)
-                said = f"that no run leads on from its end is {shown[spec.name]}"
+                said = f"what is said here of all runs from a state is {shown[spec.name]}"
                 verdict = replace(verdict, scope=(said, *verdict.scope))
         else:
             why = "the run that was found is not the agent's" if isinstance(how, Refuted) else how

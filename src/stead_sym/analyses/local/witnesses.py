@@ -10,9 +10,9 @@ about one state alone (`questions.by_witness`). Which w is tried decides about t
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple
 
 import stead_sym.logic.syntax as fo
@@ -39,6 +39,11 @@ class Witness(NamedTuple):
     condition: fo.Formula
     then: Witness | None = None
     always: bool = False
+
+    @property
+    def some(self) -> Core:
+        """Return ∃x. w(x)."""
+        return core(fo.quantify(fo.Exists, self.binders, self.condition))
 
     def of(self, values: Mapping[str, fo.Term]) -> Witness:
         """Return the same of certain values of variables that come before."""
@@ -81,37 +86,72 @@ def of_determined(moves: Sequence[Move], schema: Schema) -> Iterator[Witness]:
     For its own owner a ticket can be routed once only.
     """
     for move in moves:
-        loose, numbers = individuals_of(move), count()
-        conditions = (part for part in conditions_of(move, loose) if not mentions_individuals(part))
-        atoms = [atom for part in conditions for atom in bounding(part, numbers)]
-        by = dict[str, fo.Atom]()  # the atom that determines a variable
-        while new := next(_determining(atoms, by.keys(), schema), None):
-            by |= new
-        for name in sorted(loose.keys() & by.keys()):
-            yield _chain(name, by, schema)
+        by = _determining(_own_conditions(move), schema)
+        for name in sorted(individuals_of(move).keys() & by.keys()):
+            yield _chain(_atoms_for(name, by), by, schema)
+
+
+def of_existing(moves: Sequence[Move], deployment: Deployment) -> Iterator[Witness]:
+    """Yield what determines a value of a move that may lead where a run should: the most that it does.
+
+    A relation that begins with at most one tuple determines it, too, and of a disjunction each part may.
+    """
+
+    def is_single(atom: fo.Atom) -> bool:
+        return not tells_history(atom.relation) and begins_with_at_most_one(deployment, atom.relation)
+
+    for move in moves:
+        conditions = _own_conditions(move)
+        for more in (core(fo.TRUE), *chain.from_iterable(map(_disjuncts, conditions))):
+            by = _determining([*conditions, more], deployment.schema, is_single)
+            chains = [_atoms_for(name, by) for name in sorted(individuals_of(move).keys() & by.keys())]
+            for atoms in chains:
+                if not any(set(atoms) < set(other) for other in chains):
+                    yield _chain(atoms, by, deployment.schema)
+
+
+def _own_conditions(move: Move) -> Sequence[Core]:
+    """Return the conditions of a move that mention no individuals, with its variables for these."""
+    return [part for part in conditions_of(move, individuals_of(move)) if not mentions_individuals(part)]
+
+
+def _disjuncts(condition: Core) -> Iterator[Core]:
+    """Yield the parts of a disjunction."""
+    if isinstance(condition, fo.Not) and isinstance(condition.body, fo.And):
+        yield from (core(fo.Not(part)) for part in condition.body.parts)
 
 
 def _determining(
-    atoms: Iterable[fo.Atom], known: Set[str], schema: Schema
-) -> Iterator[Mapping[str, fo.Atom]]:
-    """Yield the variables that are not known of each atom with a key that is, if there are some."""
-    for atom in atoms:
-        if _has_key(atom, schema, known) and (new := fo.free_variables(atom) - known):
-            yield dict.fromkeys(new, atom)
+    conditions: Sequence[Core], schema: Schema, is_single: Callable[[fo.Atom], bool] = lambda _: False
+) -> Mapping[str, fo.Atom]:
+    """Return, for each variable that conditions determine, the atom that does; single ones come last."""
+    numbers, by = count(), dict[str, fo.Atom]()
+    atoms = [atom for part in conditions for atom in bounding(part, numbers)]
+    while True:
+        keyed = (one for one in atoms if _has_key(one, schema, by))
+        new = (one for one in (*keyed, *filter(is_single, atoms)) if fo.free_variables(one) - by.keys())
+        if (atom := next(new, None)) is None:
+            return by
+        by |= dict.fromkeys(fo.free_variables(atom) - by.keys(), atom)
 
 
-def _chain(name: str, by: Mapping[str, fo.Atom], schema: Schema) -> Witness:
-    """Return the atoms that determine a variable, each with the variables that it adds."""
+def _atoms_for(name: str, by: Mapping[str, fo.Atom]) -> Sequence[fo.Atom]:
+    """Return the atoms that determine a variable, in the order in which they do."""
     waiting = [name]
     for one in waiting:
         waiting += sorted(other for other in fo.free_variables(by[one]) if other not in waiting)
     needed = {by[one] for one in waiting}
+    return [atom for atom in dict.fromkeys(by.values()) if atom in needed]
+
+
+def _chain(atoms: Sequence[fo.Atom], by: Mapping[str, fo.Atom], schema: Schema) -> Witness:
+    """Return the atoms, each with the variables that it adds."""
     found: Witness | None = None
-    for atom in reversed([atom for atom in dict.fromkeys(by.values()) if atom in needed]):
+    for atom in reversed(atoms):
         columns = zip(atom.args, schema.relation(atom.relation).sorts, strict=True)
         sorts = {term.name: sort for term, sort in columns if isinstance(term, fo.Var)}
         own = tuple(fo.Binder(one, sort) for one, sort in sorts.items() if by[one] == atom)
-        found = Witness(own, atom, found, always=True)
+        found = Witness(own, atom, found, always=_has_key(atom, schema, by.keys()))
     assert found is not None
     return found
 
