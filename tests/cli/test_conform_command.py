@@ -7,7 +7,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-from argparse import _SubParsersAction
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -15,9 +14,7 @@ from pathlib import Path
 import pytest
 
 import stead_sym
-from stead_sym.cli.child import EXPLORING
 from stead_sym.cli.main import main
-from stead_sym.cli.parser import whole_parser
 
 _SRC = Path(stead_sym.__file__).parents[1]
 _DESK = Path(__file__).resolve().parents[1] / "conform" / "case_desk.py"
@@ -178,16 +175,6 @@ def test_the_report_has_the_digests_of_the_binding_and_of_the_tools(capsys):
     sources = json.loads(capsys.readouterr().out)["sources"]
     assert "bound.py" in sources
     assert _DESK.as_posix() in sources
-
-
-def test_every_command_with_limits_can_be_stopped():
-    [commands] = [a.choices for a in whole_parser()._actions if isinstance(a, _SubParsersAction)]
-    limited = {
-        name
-        for name, parser in commands.items()
-        if any("--timeout" in action.option_strings for action in parser._actions)
-    }
-    assert limited == EXPLORING
 
 
 def test_what_a_program_that_a_tool_starts_prints_is_no_part_of_the_report(tmp_path):

@@ -13,6 +13,7 @@ import stead_sym as st
 from pytest_stead.lines import parse
 from stead_sym.analyses.sweeps.plan import read_plan
 from stead_sym.analyses.sweeps.run import Run
+from stead_sym.cli.child import EXPLORING
 from stead_sym.cli.main import main
 from stead_sym.cli.parser import subcommands, whole_parser
 from stead_sym.cli.request import add_request, request_of
@@ -109,6 +110,11 @@ def test_what_changes_what_is_verified_is_an_option_of_every_command(command: st
     own = options_of(commands["verify"])
     assert own == WHAT_IS_VERIFIED | OF_VERIFY_ALONE  # a new option of `verify` has to be put somewhere
     assert WHAT_IS_VERIFIED - options_of(commands[command]) == LACKS[command]
+
+
+def test_every_command_with_limits_can_be_stopped() -> None:
+    limited = {name for name, one in subcommands(whole_parser()).items() if "--timeout" in options_of(one)}
+    assert limited == EXPLORING
 
 
 def test_a_request_is_read_back_from_its_words() -> None:

@@ -31,6 +31,8 @@ bound a 2
         ("tool t(x: a) policy p call t(@c0)", "c0 is not rigid: "),
         ("spec s N & @~exists x. P(x) & N", "the negation takes in everything after the quantifier"),
         ("spec s @~forall x, y. (P(x) | N) -> P(y)", "the negation takes in everything"),
+        ("spec s @~exists x. P(x) ~> N", "the negation takes in everything"),
+        ("spec s AG @~exists x. P(x) since N", "the negation takes in everything"),
         ("spec s AG @exists x. P(x) -> N", "`exists x: a. P(x) -> N()` is true as soon as `P(x)` is false"),
         ("tool t(x: a) guard @exists y. P(y) -> N", "`exists y: a. P(y) -> N()` is true as soon as"),
         (

@@ -91,7 +91,7 @@ def test_it_is_printed_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_it_is_read_and_documented(operator):
-    assert isinstance(st.logic.parse_formula(f"P{operator}Q"), fo.Derived)
+    assert isinstance(st.logic.parse_formula(f"P {operator} Q"), fo.Derived)
     with pytest.raises(ParseError, match="reads in two ways: put one of them in parentheses"):
         st.logic.parse_formula(f"P {operator} Q {operator} R")
     page = Path(__file__).parents[2] / "docs" / "language.md"

@@ -192,7 +192,7 @@ def _negated(body: fo.Formula, *, followed: bool) -> str:
         body = atom
     if isinstance(body, fo.Exists | fo.Forall | fo.Count):
         prefix, inner = _prefix(body)
-        connective = isinstance(inner, fo.And | fo.Or | fo.Implies | fo.Iff | fo.Since | fo.Derived)
+        connective = isinstance(inner, fo.Connective)
         text = f"{prefix}. {_wrapped(_text(inner, _Level.FORMULA, followed=False), connective)}"
         return _wrapped(text, followed)
     if isinstance(body, fo.Not) and isinstance(body.body, fo.Equal):

@@ -440,6 +440,9 @@ Formula: TypeAlias = (
     | Each | Weight
     | Next | Future | Globally | Until | Since | Previously | Did | Same | Empty | Derived
 )  # fmt: skip
+Connective: TypeAlias = And | Or | Implies | Iff | Since | Derived
+"""A formula with its operator between two others, so that it stands in parentheses below a quantifier."""
+
 Raw: TypeAlias = Formula
 Resolved: TypeAlias = Formula
 Expanded: TypeAlias = Formula

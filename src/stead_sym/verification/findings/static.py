@@ -310,7 +310,7 @@ def _reaching_negations(d: Deployment) -> Iterator[Finding]:
                 while isinstance(body, fo.Exists | fo.Forall):
                     body = body.body
                 begin, end = (_offset(f.span, starts) for f in (part, body))
-                connective = isinstance(body, fo.And | fo.Or | fo.Implies | fo.Iff)
+                connective = isinstance(body, fo.Connective)
                 if (
                     connective
                     and begin is not None
