@@ -35,28 +35,24 @@ abstract states that break it are left out, and conditions are read in a form th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
 
 import stead_sym.logic.syntax as fo
 from stead_sym.agents.roles import ANY, AgentLike, Wrappers, wrap_all
 from stead_sym.analyses.local.abstraction import MOST_FACTS, Scope
-from stead_sym.analyses.local.facts import as_fact
+from stead_sym.analyses.local.answering import MOST_BRIEFLY, Answering, is_endless
 from stead_sym.analyses.local.few_records import FewRecords
 from stead_sym.analyses.local.field import Field, can_be_followed
 from stead_sym.analyses.local.normal import Normal, with_normal_forms
-from stead_sym.analyses.local.questions import always, asks_for_runs, by_witness, questions, together
-from stead_sym.analyses.local.reading import is_instance
-from stead_sym.analyses.local.refinement import MOST_FOR_KEYS, Question, Refuted, Refuting
+from stead_sym.analyses.local.questions import always, asks_for_runs, questions, together
+from stead_sym.analyses.local.refinement import MOST_FOR_KEYS, Refuted, Refuting
 from stead_sym.analyses.local.single import emptying
-from stead_sym.analyses.local.stages import in_stages
-from stead_sym.analyses.local.start import Start, begins_with_at_most_one, names_in
+from stead_sym.analyses.local.start import Start, begins_with_at_most_one
 from stead_sym.analyses.local.values import is_name, name, numbered
-from stead_sym.analyses.local.witnesses import Witness, of_fair_events, of_keys
 from stead_sym.analyses.views.choices import acting, exact, followed, shared, turns
 from stead_sym.deployment.claims import claim_named, determined, written_integers
 from stead_sym.deployment.deployment import Deployment
@@ -75,15 +71,6 @@ FEW_VALUES = 5
 
 MOST_LEFT = 4
 """The maximum number of undecided questions while one that fails is searched."""
-
-MOST_WITNESSES = 4
-"""The maximum number of ways to ask a question, with values for which a fair event comes."""
-
-MOST_BRIEFLY = 12
-"""The maximum number of facts on which a question is asked with a further value, before a run is searched."""
-
-MOST_OF_STAGES = 32
-"""The maximum number of facts that are followed for a stage of a run."""
 
 MOST_QUESTIONS = 400
 """The maximum number of questions of a specification."""
@@ -235,7 +222,7 @@ class Local:
         With ``refuting`` a run by which it fails is searched, too. If the sentence is the negation of
         ``negated``, this run is endless and shows that ``negated`` holds.
         """
-        endless = _is_endless(formula)
+        endless = is_endless(formula)
         if endless and (of_all := self._for_every_agent(formula, refuting, negated)) is not None:
             return of_all  # what has to come to an end differs little, and fewer facts matter
         try:
@@ -314,12 +301,13 @@ class Local:
     ) -> Shown | Refuted | str:
         """Return how all questions are shown, a run that breaks one, or why one is left open."""
         most, left = 0, list[str]()
+        answering = Answering(self.deployment, self._backend, in_stages=self._asking)
         for whole, parts in together(asked):
-            endless = _is_endless(whole)  # what has to come to an end differs from part to part
-            found = self._answered(whole, scope, None) if len(parts) > 1 and not endless else ""
+            endless = is_endless(whole)  # what has to come to an end differs from part to part
+            found = answering(whole, scope, None) if len(parts) > 1 and not endless else ""
             of_parts: Iterable[int | Refuted | str] = [found]
             if isinstance(found, str):  # fewer facts matter to each part, and a run breaks one
-                of_parts = (self._answered(part, scope, runs) for part in parts)
+                of_parts = (answering(part, scope, runs) for part in parts)
             for one in of_parts:
                 match one:
                     case Refuted():
@@ -331,118 +319,6 @@ class Local:
                     case int():
                         most = max(most, one)
         return left[0] if left else Shown(most, len(asked))
-
-    def _answered(self, question: fo.Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
-        """Return on how many facts a question is shown, a run that breaks it, or why there is neither."""
-        try:
-            return self._decided(question, scope, refuting)
-        except Undecided as undecided:
-            return str(undecided)
-
-    def _decided(self, question: fo.Formula, scope: Scope, refuting: Refuting | None) -> int | Refuted | str:
-        """Return the same; raise `Undecided` at a limit."""
-        asked = Question(question, scope, self._backend)
-        schema = self.deployment.schema
-        fair = of_fair_events(question, self._fair_events, schema) if self._may_be_fair(question) else ()
-        given = () if _is_endless(question) else of_keys(scope.normal(question), schema)
-        others = chain(given, asked.witnesses())
-        # what is asked in vain on so few facts is not counted: it may be shown on more
-        few = replace(scope, most=MOST_BRIEFLY, lemmas=replace(scope.lemmas, failed=Counter()))
-        found = asked.answer(
-            refuting,
-            partial(self._by_witness, question, few),
-            self._by_witness(question, replace(scope, asking=False), fair),
-            self._by_witness(question, scope, others),
-        )
-        if isinstance(found, str) and (most := self._in_stages(question, scope)) is not None:
-            return most
-        return found
-
-    def _may_be_fair(self, question: fo.Formula) -> bool:
-        """Return if a question is AG about endless runs, on which events have to come."""
-        return (
-            isinstance(question, fo.Globally)
-            and not self.deployment.fair
-            and bool(self._fair_events)
-            and _is_endless(question)
-        )
-
-    @cached_property
-    def _fair_events(self) -> tuple[Tool, ...]:
-        names = {action.name for action in self.deployment.fair_actions if action.kind == "event"}
-        return tuple(event for event in self.deployment.events if event.name in names)
-
-    def _by_witness(
-        self,
-        question: fo.Formula,
-        scope: Scope,
-        witnesses: Iterable[Witness],
-        *,
-        again: bool = False,
-    ) -> Iterator[int]:
-        """Yield on how many facts a question is shown with a value more, one of a witness.
-
-        With ``again`` this is tried of what is asked then, too.
-        """
-        if not isinstance(question, fo.Globally) or question.path != "A":
-            return
-        used = {sort: numbered(names_in(question), sort) for sort in scope.named}
-        assumed = [*fo.conjuncts(core(fo.Not(question.body)))]
-        atoms = [part for part in assumed if isinstance(part, fo.Atom)]
-        false = {as_fact(core(part.body)) for part in assumed if isinstance(part, fo.Not)} - {None}
-        new = (  # of what the question says one case is the question again
-            one
-            for one in dict.fromkeys(witnesses)
-            if as_fact(one.some) not in false
-            and not any(
-                isinstance(one.condition, fo.Atom)
-                and atom.relation == one.condition.relation
-                and is_instance(one.condition.args, atom.args)
-                for atom in atoms
-            )
-        )
-        for witness in islice(new, MOST_WITNESSES):
-            cases = by_witness(question, witness, scope.mentioned, used)
-            further = again and isinstance(witness.condition, fo.Atom) and not witness.always
-            if (most := self._facts_for(cases, scope, to_the_end=witness.always, again=further)) is not None:
-                yield most
-
-    def _in_stages(self, question: fo.Formula, scope: Scope) -> int | None:
-        """Return on how many facts a question AG (p → EF q) is shown in stages (`local.stages`)."""
-        narrow = replace(scope, most=MOST_OF_STAGES, lemmas=replace(scope.lemmas, failed=Counter()))
-        most = 0
-
-        def shows(question: fo.Formula, *, briefly: bool) -> bool:
-            nonlocal most
-            within = replace(narrow, most=MOST_BRIEFLY) if briefly else narrow
-            found = self._facts_for([question], within, to_the_end=False, again=not briefly)
-            most = max(most, found or 0)
-            return found is not None
-
-        tools, schema = scope.deployment.tools_and_events, scope.deployment.schema
-        return most if self._asking and in_stages(question, tools, schema, shows) else None
-
-    def _facts_for(
-        self, questions: Iterable[fo.Formula], scope: Scope, *, to_the_end: bool, again: bool
-    ) -> int | None:
-        """Return on how many facts all questions are shown, None if one is not.
-
-        With ``to_the_end`` all facts are followed that may matter where a run may stay.
-        """
-        most = 0
-        for question in questions:
-            try:
-                asked = Question(question, scope, self._backend)
-                late: Iterator[int] | None = iter(()) if to_the_end else None
-                if again:
-                    late = self._by_witness(question, scope, asked.witnesses(), again=again)
-                how = asked.answer(None, late=late)
-            except Undecided:
-                return None
-            if not isinstance(how, int):
-                return None
-            most = max(most, how)
-        return most
 
     def _with_names(self, formula: fo.Formula) -> tuple[fo.Formula, Mapping[Value, Value]]:
         """Return the formula with a name for each value outside C, and what the names stand for.
@@ -514,11 +390,6 @@ def _in_normal_form(
     normal = Normal(deployment.schema, key)
     tools = tuple(with_normal_forms(tool, normal) for tool in deployment.tools_and_events)
     return deployment.with_tools(tools), normal
-
-
-def _is_endless(question: fo.Formula) -> bool:
-    """Return if a question is about endless runs."""
-    return any(isinstance(part, fo.Globally) for part in fo.subformulas(core(question)))
 
 
 def _formulas(tool: Tool) -> Iterator[fo.Formula]:
