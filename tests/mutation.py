@@ -3435,7 +3435,7 @@ MUTATIONS = (
     ),
     Mutation(
         "few facts: a run that is asked for is shown by what all runs do",
-        "/analyses/local/model.py",
+        "/analyses/local/answering.py",
         'if not isinstance(question, fo.Globally) or question.path != "A":',
         "if not isinstance(question, fo.Globally):",
     ),
@@ -3549,8 +3549,8 @@ MUTATIONS = (
     ),
     Mutation(
         "few facts: no value is asked about that a key determines",
-        "/analyses/local/model.py",
-        "given = () if _is_endless(question) else of_keys(",
+        "/analyses/local/answering.py",
+        "given = () if is_endless(question) else of_keys(",
         "given = () if True else of_keys(",
     ),
     Mutation(
